@@ -22,7 +22,7 @@ from floodmark.checkers.symbolic.translate import effects, transition_system
 from floodmark.checkers.symbolic.translate.expressions import Evaluator as ExpressionEvaluator
 from floodmark.checkers.symbolic.translate.obligations import TYPES
 from floodmark.checkers.verdict.check import Check, CheckSettings
-from floodmark.compiler.lowering import Lowering
+from floodmark.compiler.node_builder import NodeBuilder
 from floodmark.language.errors import SourceError
 from floodmark.language.model import Model
 from floodmark.language.source import source_of
@@ -173,7 +173,7 @@ def test_a_compiler_that_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("FLOODMARK_CACHE", str(tmp_path))
     model = task("locks", "FairLock")
     plain = agreement(model.model, model.properties, BUDGET)
-    monkeypatch.setattr(Lowering, "all_of", Lowering.any_of)
+    monkeypatch.setattr(NodeBuilder, "all_of", NodeBuilder.any_of)
     function = function_of(model, "position")
     swapped = next(each for each in variants(model, function) if each.kind == "comparisons_turned")
     assert compare_variant(model, function, swapped, plain, BUDGET)["fate"] == "disagreed"

@@ -36,8 +36,8 @@ from floodmark.checkers.symbolic.methods.unrolling import Unrolling
 from floodmark.checkers.symbolic.terms.symbols import SymbolFactory
 from floodmark.checkers.symbolic.translate.transition_system import System, Transition, system_of
 from floodmark.checkers.symbolic.values.types import MAX_SLOTS, UnsupportedError
-from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.ir import Expr
+from floodmark.compiler.node_builder import NodeBuilder
 from floodmark.language.types import IntType
 from tests.support.projects import write
 from tests.support.symbolic_agreement import assert_steps_agree
@@ -243,14 +243,14 @@ class Difference(Model):
 
 def test_a_number_is_compared_with_its_range_where_the_compiler_sees_no_need() -> None:
     """The mistake planted: the compiler's interval of a subtraction is the variable's range."""
-    real = CallLowering.arithmetic
+    real = NodeBuilder.arithmetic
 
-    def planted(self: CallLowering, *arguments: Any) -> Expr:
+    def planted(self: NodeBuilder, *arguments: Any) -> Expr:
         made = real(self, *arguments)
         made.type = IntType(0, 6)
         return made
 
-    with patch.object(CallLowering, "arithmetic", planted):
+    with patch.object(NodeBuilder, "arithmetic", planted):
         system, properties = _of(Difference)
     found = search(system, properties, 2)
     assert found.violation is not None

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any, Literal, TypeGuard
 
 from floodmark.compiler import ir
-from floodmark.compiler.failures import may_refuse, may_stop
+from floodmark.compiler.failures import may_refuse
 from floodmark.compiler.frame import Frame, ModelRef, StaticObject
 from floodmark.compiler.guarded_failures import rounds_can_fail
 from floodmark.compiler.joins import hull, join, set_type
-from floodmark.compiler.lowering import MAX_VALUE_BITS, in_code_order, size_bound
+from floodmark.compiler.lowering import Lowering, LoweringPart, no_order
 from floodmark.compiler.pairs import ProductLoopLowering
-from floodmark.language.errors import ModelError
+from floodmark.compiler.sizes import MAX_VALUE_BITS, in_code_order, size_bound
 from floodmark.language.linear import Bound, Linear, left_open
 from floodmark.language.source import names_assigned
 from floodmark.language.types import (
@@ -33,8 +33,12 @@ from floodmark.language.types import (
 from floodmark.language.universe import universe
 
 
-class ComprehensionLowering(ProductLoopLowering):
-    """The part of the compiler for loops that make a value."""
+class ComprehensionLowering(LoweringPart):
+    """The part of the compiler for loops that make a value, and for the domains of all loops."""
+
+    def __init__(self, lowering: Lowering, loops: ProductLoopLowering) -> None:
+        super().__init__(lowering)
+        self._loops = loops
 
     def comprehension(
         self,
@@ -62,17 +66,17 @@ class ComprehensionLowering(ProductLoopLowering):
             if not lowered:
                 self._begin(frame, own)
             if kind == "seq" and not canonical and not any_order:
-                raise self.no_order(frame, generator.iter, of)
+                raise no_order(frame, generator.iter, of)
             if not canonical:
                 unordered = generator.iter, of
             bound *= domain_size(domain, of)
             variable = self._loop_variable(frame, generator.target, domain, of)
-            conditions = [self.condition(frame, test) for test in generator.ifs]
+            conditions = [self.lowering.condition(frame, test) for test in generator.ifs]
             lowered.append(ir.Generator(variable, domain, conditions, [frame.at(test) for test in generator.ifs]))
         at = frame.at(node)
-        lower_body = self.condition if kind in ("any", "all") else self.expression
+        lower_body = self.lowering.condition if kind in ("any", "all") else self.lowering.expression
         body = lower_body(frame, element)
-        lowered_key = self.expression(frame, key) if key is not None else None
+        lowered_key = self.lowering.expression(frame, key) if key is not None else None
         asked = [body, *([lowered_key] if lowered_key is not None else []), *_parts(lowered)]
         if unordered is not None:
             fails = rounds_can_fail(lowered, *asked[: 1 if lowered_key is None else 2])
@@ -80,10 +84,10 @@ class ComprehensionLowering(ProductLoopLowering):
             if (fails or refuses) if kind in ("any", "all") else (fails and refuses):
                 what = "can fail" if fails else "has a require"
                 instead = "keep out what fails by an earlier `if`" if fails else "require it in a statement of its own"
-                raise self.no_order(frame, *unordered, f"what {kind} evaluates for it {what}, and ", instead)
+                raise no_order(frame, *unordered, f"what {kind} evaluates for it {what}, and ", instead)
         if unordered is not None and any(ir.has_effects(part) for part in asked):
             why = "a call for its elements changes a variable, and "
-            raise self.no_order(frame, *unordered, why, "change it in a statement of its own")
+            raise no_order(frame, *unordered, why, "change it in a statement of its own")
         constant = not any(ir.has_effects(part) for part in asked)
         if any(not isinstance(it.target, ast.Name) for it in generators) and not constant:
             raise frame.refuse(node, "a call here changes a variable; write a for statement")
@@ -111,22 +115,22 @@ class ComprehensionLowering(ProductLoopLowering):
     ) -> tuple[ir.Domain, Type]:
         """Adds a loop with several variables; returns the domain of its hidden variable and the type of that variable.
         """
-        found = self.several(frame, generator.target, generator.iter, hold=False)
+        found = self._loops.several(frame, generator.target, generator.iter, hold=False)
         if not lowered:
             self._begin(frame, own)
-        variable = self.fresh(found.kind, "index", frame.at(generator.target))
+        variable = self.nodes.fresh(found.kind, "index", frame.at(generator.target))
         assert isinstance(generator.target, ast.Tuple | ast.List)
         for target, part in zip(generator.target.elts, found.parts(variable), strict=True):
             assert isinstance(target, ast.Name)
             frame.bindings[target.id] = part
             frame.definite.add(target.id)
             frame.unbound.discard(target.id)
-        conditions = [self.condition(frame, test) for test in generator.ifs]
+        conditions = [self.lowering.condition(frame, test) for test in generator.ifs]
         lowered.append(ir.Generator(variable, found.domain, conditions, [frame.at(test) for test in generator.ifs]))
         return found.domain, found.kind
 
     def _loop_variable(self, frame: Frame, target: ast.Name, domain: ir.Domain, kind: Type) -> ir.Local:
-        variable = self.element(domain, kind, target.id, frame.at(target))
+        variable = self.nodes.element(domain, kind, target.id, frame.at(target))
         frame.bindings[target.id] = variable
         frame.definite.add(target.id)
         frame.unbound.discard(target.id)
@@ -147,18 +151,18 @@ class ComprehensionLowering(ProductLoopLowering):
         """A Reduce node with the type of its result; ``bound`` is the largest possible number of elements."""
         match kind:
             case "any" | "all":
-                return ir.Reduce(ir.BOOL, at, kind, generators, self.truth(frame, node, body))
+                return ir.Reduce(ir.BOOL, at, kind, generators, self.nodes.truth(frame, node, body))
             case "sum":
                 body = (
                     ir.Choose(IntType(0, 1), at, body, ir.Const(IntType(1, 1), at, 1), ir.Const(IntType(0, 0), at, 0))
                     if body.type == ir.BOOL
-                    else self.integer(frame, node, body)
+                    else self.nodes.integer(frame, node, body)
                 )
                 assert isinstance(body.type, IntType)
                 total = hull(min(0, body.type.low * bound), max(0, body.type.high * bound))
                 return ir.Reduce(total, at, kind, generators, body)
             case "min" | "max":
-                body = self.integer(frame, node, body)
+                body = self.nodes.integer(frame, node, body)
                 result = body.type
                 if default is not None:
                     wider = join(result, default.type)
@@ -171,7 +175,7 @@ class ComprehensionLowering(ProductLoopLowering):
             case "seq" if bound > MAX_VALUE_BITS and not any(has_any_size(it.variable.type) for it in generators):
                 raise frame.refuse(node, f"this may hold {_count_text(bound)} elements; loop over something smaller")
             case "set":
-                self.hashable(frame, node, body)
+                self.nodes.hashable(frame, node, body)
                 return ir.Reduce(set_type(body.type, bound), at, kind, generators, body)
             case "seq":
                 return ir.Reduce(SeqType(body.type, bound), at, kind, generators, body)
@@ -190,7 +194,7 @@ class ComprehensionLowering(ProductLoopLowering):
         at = frame.at(node)
         for generator in generators:
             generator.domain = _whole(generator.domain, generator.variable.type)
-        every = self.fresh(key.type, "key", at)
+        every = self.nodes.fresh(key.type, "key", at)
         parts = list(_parts_of_key(key, every))
         chosen = [part.slot for part, _ in parts if isinstance(part, ir.Local)]
         looped = [generator.variable.slot for generator in generators]
@@ -202,23 +206,15 @@ class ComprehensionLowering(ProductLoopLowering):
         made = MapType(key.type, body.type)
         if isinstance(key, ir.Local):
             return ir.Reduce(made, at, "map", generators, body, key=key)
-        result = self.holding(body, "entry", at)
+        result = self.nodes.holding(body, "entry", at)
         settings: list[ir.Stmt] = [ir.SetLocal(at, part, value) for part, value in parts if isinstance(part, ir.Local)]
         entry = ir.Inline(body.type, at, [*settings, ir.Return(at, body, result)], result)
         return ir.Reduce(made, at, "map", [ir.Generator(every, ir.Universe(key.type), [])], entry, key=every)
 
-    def no_order(
-        self, frame: Frame, node: ast.expr, of: Type, why: str = "", instead: str = "fold the set with any, all or sum"
-    ) -> ModelError:
-        """The error for a set whose iteration order in CPython is unspecified."""
-        if in_code_order(of):
-            return frame.refuse(node, f"{why}this set has no fixed order in Python; iterate sorted(...) or Set(...)")
-        return frame.refuse(node, f"{why}{of} has no order to iterate in; {instead}")
-
     def domain(self, frame: Frame, node: ast.expr) -> tuple[ir.Domain, Type, bool]:
         """The domain of a loop, the type of its variable, and whether its order is fixed."""
         match node:
-            case ast.Call(func=ast.Name() as called, args=arguments, keywords=keywords) if self.is_name_of(
+            case ast.Call(func=ast.Name() as called, args=arguments, keywords=keywords) if self.lowering.is_name_of(
                 frame, called, range
             ):
                 if not 1 <= len(arguments) <= 3 or keywords:
@@ -226,54 +222,46 @@ class ComprehensionLowering(ProductLoopLowering):
                 return self._range(frame, node, arguments)
             case ast.Call(func=ast.Attribute(value=base, attr=("values" | "keys") as method), args=[], keywords=[]):
                 return self._map_domain(frame, node, base, method)
-        bound = self.binding(frame, node)
+        bound = self.lowering.binding(frame, node)
         if isinstance(bound, StaticObject):
-            of = self.class_type(bound.value)
+            of = self.nodes.class_type(bound.value)
             if of is not None:
                 return ir.Universe(of), of, True
-            bound = self.expression(frame, node)
+            bound = self.lowering.expression(frame, node)
         if isinstance(bound, ModelRef):
             raise frame.refuse(node, "the model itself cannot be iterated; name one of its variables")
-        value = self.unwrapped(bound)
+        value = self.nodes.unwrapped(bound)
         match value.type:
             case SetType(element, _):
-                return value, element, self.has_order(value) and in_code_order(element)
+                return value, element, self.nodes.has_order(value) and in_code_order(element)
             case BagType(element, _):
                 return value, element, in_code_order(element)
             case SeqType(element, _):
                 return value, element, True
             case MapType(key, _):
-                return self.keys_of(frame, node, value, key), key, True
+                return self.nodes.keys_of(frame.at(node), value, key), key, True
             case ir.NothingType():
-                return self.convert(value, SetType(ir.NothingType()), ""), ir.NothingType(), True  # evaluating it fails
+                failing = self.nodes.convert(value, SetType(ir.NothingType()), "")  # evaluating it fails
+                return failing, ir.NothingType(), True
         raise frame.refuse(node, f"{value.type} cannot be iterated")
 
-    def keys_of(self, frame: Frame, node: ast.expr, mapping: ir.Expr, key: Type) -> ir.Domain:
-        """The keys of a map: every value of their type, after evaluating the map itself."""
-        if not may_stop(mapping):
-            return ir.Universe(key)
-        at = frame.at(node)
-        variable = self.fresh(key, "key", at)
-        keys = ir.Reduce(SeqType(key, key.size), at, "seq", [ir.Generator(variable, ir.Universe(key), [])], variable)
-        return self.once(at, [mapping], lambda _: keys)
-
     def _map_domain(self, frame: Frame, node: ast.expr, base: ast.expr, method: str) -> tuple[ir.Domain, Type, bool]:
-        mapping = self.unwrapped(self.expression(frame, base))
+        mapping = self.nodes.unwrapped(self.lowering.expression(frame, base))
         if not isinstance(mapping.type, MapType):
             raise frame.refuse(node, f"{mapping.type} has no {method}()")
         key, value = mapping.type.key, mapping.type.value
         if method == "keys":
-            return self.keys_of(frame, node, mapping, key), key, True
-        variable = self.fresh(key, "key", frame.at(node))
+            return self.nodes.keys_of(frame.at(node), mapping, key), key, True
+        variable = self.nodes.fresh(key, "key", frame.at(node))
         generator = ir.Generator(variable, ir.Universe(key), [])
         body = ir.MapGet(value, frame.at(node), mapping, variable)
         return ir.Reduce(SeqType(value, key.size), frame.at(node), "seq", [generator], body), value, True
 
     def _range(self, frame: Frame, node: ast.expr, arguments: list[ast.expr]) -> tuple[ir.Domain, Type, bool]:
-        values = [self.expression(frame, argument) for argument in arguments]
+        values = [self.lowering.expression(frame, argument) for argument in arguments]
         if any(isinstance(value.type, OptionalType) for value in values) and any(map(may_refuse, values)):
             raise frame.refuse(node, "an end of this range may be None, another requires something; assign them first")
-        values = [self.integer(frame, argument, value) for argument, value in zip(arguments, values, strict=True)]
+        values = [self.nodes.integer(frame, argument, value) for argument, value in zip(arguments, values, strict=True)]
         zero = ir.Const(IntType(0, 0), frame.at(node), 0)
         low, high = (zero, values[0]) if len(values) == 1 else (values[0], values[1])
         step = 1
@@ -288,6 +276,27 @@ class ComprehensionLowering(ProductLoopLowering):
             return ir.Range(low, high, step), open_int(first, end - 1), True
         of = hull(a.low, max(b.high - 1, a.low)) if step > 0 else hull(min(b.low + 1, a.high), a.high)
         return ir.Range(low, high, step), of, True
+
+    def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> ir.Expr:
+        match argument:
+            case (
+                ast.GeneratorExp(elt=element, generators=generators) | ast.ListComp(elt=element, generators=generators)
+            ):
+                return self.comprehension(frame, node, "seq", element, generators, any_order=any_order)
+        domain, of, canonical = self.domain(frame, argument)
+        if isinstance(domain, ir.Expr) and isinstance(domain.type, SeqType):
+            return domain
+        if not canonical and not any_order:
+            raise no_order(frame, argument, of)
+        return self.gather(frame, node, "seq", domain, of)
+
+    def gather(
+        self, frame: Frame, node: ast.Call, kind: Literal["seq", "set"], domain: ir.Domain, of: Type
+    ) -> ir.Expr:
+        variable = self.nodes.element(domain, of, "item", frame.at(node))
+        generator = ir.Generator(variable, domain, [])
+        size = domain_size(domain, of)
+        return self.reduction(frame, node, kind, [generator], variable, None, size, at=frame.at(node))
 
 
 def _bound_of(value: ir.Expr) -> Bound | None:

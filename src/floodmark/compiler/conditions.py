@@ -8,9 +8,9 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.frame import Frame, ModelRef, must_not_assign
 from floodmark.compiler.ir import BOOL, Inline, Position, Predicate
+from floodmark.compiler.model_compiler import ModelCompiler
 from floodmark.language.conditions import Condition
 from floodmark.language.errors import ModelError
 from floodmark.language.model import Model
@@ -40,10 +40,9 @@ def read_value(model: Model, source: Source, arguments: Mapping[str, Any]) -> In
         raise ModelError(message, at.file, at.line)
     must_not_assign(source, source.parameters[:1], "the model")
     must_not_assign(source, source.parameters[1:], "a parameter of the property")
-    compiler = CallLowering(model)
-    compiler.guarded = False
+    compiler = ModelCompiler(model, guarded=False)
     compiler.may_ask_actions = not any(constant.bound for constant in type(model).constants().values())
-    constants = {name: compiler.constant(value, at) for name, value in arguments.items()}
+    constants = {name: compiler.nodes.constant(value, at) for name, value in arguments.items()}
 
     def bind(frame: Frame) -> None:
         frame.bindings[source.parameters[0]] = ModelRef("new", writable=False)

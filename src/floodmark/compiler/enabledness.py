@@ -8,59 +8,57 @@ then depends on its previous statements.
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from floodmark.compiler.compile_cache import member, own_source, parameters_of
-from floodmark.compiler.expressions import ExpressionLowering
 from floodmark.compiler.failures import can_fail, may_refuse
 from floodmark.compiler.frame import Frame, ModelRef
 from floodmark.compiler.ir import BOOL, Const, Domain, Expr, Generator, Inline, Local, Reduce, Universe
-from floodmark.compiler.lowering import in_code_order
-from floodmark.compiler.statements import StatementLowering
+from floodmark.compiler.lowering import LoweringPart, no_order
+from floodmark.compiler.sizes import in_code_order
 from floodmark.language.enabledness import Levels, levels_of, too_many_values
 from floodmark.language.reference import MAX_PARAMETER_VALUES, parameter_types
 from floodmark.language.source import Source, leading_guards, source_of
 from floodmark.language.types import BagType, SeqType, SetType, Type, growing
 
 
-class EnablednessLowering(ExpressionLowering, StatementLowering):
+class EnablednessLowering(LoweringPart):
     """The part of the compiler for tests of enabledness."""
 
     def enabledness(self, frame: Frame, node: ast.Call) -> Expr:
         at = frame.at(node)
-        if self.guarded:
+        if self.nodes.guarded:
             raise frame.refuse(node, "enabled belongs in a property; an action has its own guards")
-        if not self.may_ask_actions:
+        if not self.lowering.may_ask_actions:
             raise frame.refuse(node, "a property of runs cannot ask enabled where the model has bounds")
         base, name = self._asked_action(frame, node)
         method = type(self.model).methods("action")[name]
-        self.reading.rests_on(member, name)
-        self.reading.rests_on(own_source, method)
-        self.reading.rests_on(parameters_of, method)
+        self.inputs.rests_on(member, name)
+        self.inputs.rests_on(own_source, method)
+        self.inputs.rests_on(parameters_of, method)
         source, kinds = source_of(method), parameter_types(self.model, method)
         levels = levels_of(source, kinds)
         inner = Frame(source)
         inner.bindings[source.parameters[0]] = ModelRef(base.which, writable=False)
-        conditions = [[self.condition(inner, guard) for guard in levels.guards[0]]]
+        conditions = [[self.lowering.condition(inner, guard) for guard in levels.guards[0]]]
         loops: list[Generator] = []
         for level, (parameter, kind) in enumerate(kinds.items()):
             variable, domain = self._choice(inner, levels, level, parameter, kind)
             inner.bind(variable)
-            conditions.append([self.condition(inner, guard) for guard in levels.guards[level + 1]])
+            conditions.append([self.lowering.condition(inner, guard) for guard in levels.guards[level + 1]])
             loops.append(Generator(variable, domain, conditions[-1]))
         self._must_require_first(frame, node, source, [loop.variable for loop in loops])
         for loop in loops:
             self._must_have_order(frame, node, loop, conditions)
         if loops:
             loops[-1].conditions = []
-            asked = self.all_of(at, conditions[-1]) if conditions[-1] else Const(BOOL, at, True)
+            asked = self.nodes.all_of(at, conditions[-1]) if conditions[-1] else Const(BOOL, at, True)
             conditions[0].append(Reduce(BOOL, at, "any", loops, asked))
-        return self.all_of(at, conditions[0]) if conditions[0] else Const(BOOL, at, True)
+        return self.nodes.all_of(at, conditions[0]) if conditions[0] else Const(BOOL, at, True)
 
     def _asked_action(self, frame: Frame, node: ast.Call) -> tuple[ModelRef, str]:
         match node:
             case ast.Call(args=[ast.Attribute(value=owner, attr=name)], keywords=[]):
-                base = self.binding(frame, owner)
+                base = self.lowering.binding(frame, owner)
                 if isinstance(base, ModelRef) and name in type(self.model).methods("action"):
                     return base, name
         raise frame.refuse(node, "enabled takes an action of the model: enabled(self.sends)")
@@ -73,14 +71,14 @@ class EnablednessLowering(ExpressionLowering, StatementLowering):
         at = inner.at(inner.source.tree)
         drawn = levels.domain(level)
         if drawn is not None:
-            container = self.unwrapped(self.expression(inner, drawn))
+            container = self.nodes.unwrapped(self.lowering.expression(inner, drawn))
             if isinstance(container.type, SetType | SeqType | BagType):
                 of = container.type.element
                 if of == kind or any(growing(kind)):
-                    return self.element(container, of, parameter, at), container
+                    return self.nodes.element(container, of, parameter, at), container
         if any(growing(kind)) or kind.codes > MAX_PARAMETER_VALUES:
             raise too_many_values(parameter, inner.source)
-        return self.fresh(kind, parameter, at), Universe(kind)
+        return self.nodes.fresh(kind, parameter, at), Universe(kind)
 
     def _must_have_order(
         self, frame: Frame, node: ast.Call, loop: Generator, conditions: list[list[Expr]]
@@ -90,19 +88,20 @@ class EnablednessLowering(ExpressionLowering, StatementLowering):
         if not isinstance(domain, Expr) or isinstance(domain.type, SeqType):
             return
         assert isinstance(domain.type, SetType | BagType)
-        ordered = in_code_order(domain.type.element) and (isinstance(domain.type, BagType) or self.has_order(domain))
+        has_order = isinstance(domain.type, BagType) or self.nodes.has_order(domain)
+        ordered = in_code_order(domain.type.element) and has_order
         if not ordered and any(can_fail(it) for part in conditions for it in part):
             instead = "let the container be a Set or a Bag whose elements have an order"
-            raise self.no_order(frame, node, domain.type, "a guard can fail, and ", instead)
+            raise no_order(frame, node, domain.type, "a guard can fail, and ", instead)
 
     def _must_require_first(self, frame: Frame, node: ast.Call, source: Source, parameters: list[Local]) -> None:
         """Refuses an action with a ``require`` after its leading guards."""
-        reader: Any = type(self)(self.model, self.reading)
+        reader = self.lowering.of_actions()
 
         def bind(inner: Frame) -> None:
             inner.bindings[source.parameters[0]] = ModelRef("new", writable=True)
             for parameter in parameters:
-                inner.bind(reader.fresh(parameter.type, parameter.name, parameter.at))
+                inner.bind(reader.nodes.fresh(parameter.type, parameter.name, parameter.at))
 
         _, body, _ = reader.function_body(source, bind, is_action=True)
         _, count = leading_guards(source)

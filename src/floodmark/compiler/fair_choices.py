@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.failures import can_fail
 from floodmark.compiler.frame import Frame, ModelRef
 from floodmark.compiler.ir import Action, Expr, Local, Position, SetLocal, Stmt
+from floodmark.compiler.model_compiler import ModelCompiler
 from floodmark.compiler.program import read_action
 from floodmark.language.errors import ModelError
 from floodmark.language.members import kind_of
@@ -39,20 +39,19 @@ def read_choices(model: Model, action: str, methods: tuple[str, ...]) -> Choosin
     step."""
     function = type(model).methods("action")[action]
     read = read_action(model, action, function)
-    compiler = CallLowering(model)
-    compiler.guarded = False
-    compiler.next_slot = FIRST_SLOT
+    compiler = ModelCompiler(model, guarded=False)
+    compiler.nodes.next_slot = FIRST_SLOT
     first: list[Stmt] = []
     chosen = []
     for name in methods:
         value = _value(compiler, read, function, name)
-        variable = compiler.fresh(value.type, name, read.at)
+        variable = compiler.nodes.fresh(value.type, name, read.at)
         first.append(SetLocal(read.at, variable, value))
         chosen.append(variable)
     return ChoosingAction(replace(read, body=[*first, *read.body]), tuple(chosen))
 
 
-def _value(compiler: CallLowering, action: Action, function: Callable[..., Any], name: str) -> Expr:
+def _value(compiler: ModelCompiler, action: Action, function: Callable[..., Any], name: str) -> Expr:
     method = getattr(type(compiler.model), name)
     if kind_of(method) not in (None, "rule"):
         raise ModelError(f"but that is decorated as {kind_of(method)}; name a method without a decorator")

@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from floodmark.compiler import ir
-from floodmark.compiler.comprehensions import ComprehensionLowering
 from floodmark.compiler.frame import Frame
 from floodmark.compiler.joins import either
+from floodmark.compiler.lowering import LoweringPart
 from floodmark.compiler.plain_containers import Form
 from floodmark.language.errors import SourceError
 from floodmark.language.types import BagType, MapType, SeqType, Type, growing
 from floodmark.language.values import Bag, Map, Record, Seq, Set, admit, running
 
 
-class ConstantEvaluation(ComprehensionLowering):
+class ConstantEvaluation(LoweringPart):
     """The part of the compiler for values that depend on no state."""
 
     def known(self, frame: Frame, node: ast.expr, value: Any, text: str = "") -> ir.Expr:
@@ -26,7 +26,7 @@ class ConstantEvaluation(ComprehensionLowering):
 
         ``text`` is its source form in the model.
         """
-        constant = self.constant(value, frame.at(node))
+        constant = self.nodes.constant(value, frame.at(node))
         if constant is not None:
             return constant
         if type(value) in (Set, set, frozenset):
@@ -44,13 +44,13 @@ class ConstantEvaluation(ComprehensionLowering):
         if type(value) is Bag:
             seq = self.seq_literal([self.known(frame, node, item) for item in value], frame, node, None)
             assert isinstance(seq.type, SeqType)
-            return self.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
+            return self.nodes.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
         raise frame.refuse(node, f"{text or repr(value)} is not a value of the modelling language{instead_of(value)}")
 
     def _known_record(self, frame: Frame, node: ast.expr, value: Record, text: str) -> ir.Expr:
         """A record of a module. CPython checks the fields of a new record only while a model runs. It is therefore
         refused if they do not fit the model, or would be converted there: a list in place of a ``Seq``."""
-        kind = self.record_type(type(value))
+        kind = self.nodes.record_type(type(value))
         name = text or type(value).__name__
         if any(growing(kind)):
             raise frame.refuse(node, f"{name} has a container without a capacity; make it where it is used")
@@ -62,7 +62,7 @@ class ConstantEvaluation(ComprehensionLowering):
         except SourceError as error:
             raise frame.refuse(node, error.message) from None
         parts = {field: self.known(frame, node, value._values[field], f"{name}.{field}") for field, _ in kind.fields}
-        fields = {field: self.convert(parts[field], of, f"{name}.{field}") for field, of in kind.fields}
+        fields = {field: self.nodes.convert(parts[field], of, f"{name}.{field}") for field, of in kind.fields}
         return ir.RecordOf(kind, frame.at(node), fields)
 
     def _known_map(self, frame: Frame, node: ast.expr, value: Map[Any, Any], text: str) -> ir.Expr:
@@ -75,26 +75,26 @@ class ConstantEvaluation(ComprehensionLowering):
             raise frame.refuse(node, message)
         entries = [self.known(frame, node, entry) for entry in value.values()]
         of = self.common_type(entries, frame, node)
-        asked = self.fresh(kind, "key", at)
-        *others, found = [self.convert(entry, of, "") for entry in entries]
+        asked = self.nodes.fresh(kind, "key", at)
+        *others, found = [self.nodes.convert(entry, of, "") for entry in entries]
         for key, entry in zip(reversed(keys[:-1]), reversed(others), strict=True):
-            found = ir.Choose(of, at, self.equal(asked, key, at), entry, found)
+            found = ir.Choose(of, at, self.nodes.equal(asked, key, at), entry, found)
         return ir.Reduce(MapType(kind, of), at, "map", [ir.Generator(asked, ir.Universe(kind), [])], found, key=asked)
 
     # Literals.
 
     def set_literal(self, elements: list[ir.Expr], frame: Frame, node: ast.expr) -> ir.Expr:
         for element in elements:
-            self.hashable(frame, node, element)
+            self.nodes.hashable(frame, node, element)
         kind = self.common_type(elements, frame, node)
-        return self.set_of(frame.at(node), kind, [self.convert(element, kind, "") for element in elements])
+        return self.nodes.set_of(frame.at(node), kind, [self.nodes.convert(element, kind, "") for element in elements])
 
     def seq_literal(self, elements: list[ir.Expr], frame: Frame, node: ast.expr, form: Form | None) -> ir.Expr:
         """A sequence of these elements, as a list or a tuple or as a ``Seq``."""
         kind = self.common_type(elements, frame, node)
-        converted = [self.convert(element, kind, "") for element in elements]
+        converted = [self.nodes.convert(element, kind, "") for element in elements]
         made = ir.SeqOf(SeqType(kind, len(elements)), frame.at(node), converted)
-        return made if form is None else self.plain.made(made, self.plain.of(made) | {form})
+        return made if form is None else self.nodes.plain.made(made, self.nodes.plain.of(made) | {form})
 
     def common_type(self, elements: list[ir.Expr], frame: Frame, node: ast.expr) -> Type:
         kind: Type = ir.NothingType()

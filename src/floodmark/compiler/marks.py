@@ -30,8 +30,8 @@ from typing import Any, Literal, cast
 
 from floodmark.compiler import ir
 from floodmark.compiler.guard_order import GuardOrder, plan
-from floodmark.compiler.lowering import size_bound
 from floodmark.compiler.program import conjuncts
+from floodmark.compiler.sizes import size_bound
 from floodmark.language.types import (
     BagType,
     BoolType,

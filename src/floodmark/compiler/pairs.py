@@ -6,15 +6,13 @@ Each becomes a loop over one hidden variable, an index or a key, of which the va
 from __future__ import annotations
 
 import ast
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from floodmark.compiler import ir
 from floodmark.compiler.frame import Frame
 from floodmark.compiler.joins import hull
-from floodmark.compiler.lowering import Lowering
+from floodmark.compiler.lowering import LoweringPart
 from floodmark.language.plurals import counted
 from floodmark.language.types import IntType, MapType, SeqType, Type
 
@@ -34,7 +32,7 @@ class ProductDomain:
     empty: bool = False
 
 
-class ProductLoopLowering(Lowering):
+class ProductLoopLowering(LoweringPart):
     """The loops with several variables."""
 
     def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> ProductDomain:
@@ -45,9 +43,9 @@ class ProductLoopLowering(Lowering):
         if not isinstance(target, ast.Tuple | ast.List) or not all(isinstance(it, ast.Name) for it in target.elts):
             raise frame.refuse(target, "a loop has one variable, or some in a row: for index, epoch in enumerate(log)")
         match node:
-            case ast.Call(func=ast.Name() as called) if self.is_name_of(frame, called, enumerate):
+            case ast.Call(func=ast.Name() as called) if self.lowering.is_name_of(frame, called, enumerate):
                 found, count = self._numbered(frame, node, hold), 2
-            case ast.Call(func=ast.Name() as called) if self.is_name_of(frame, called, zip):
+            case ast.Call(func=ast.Name() as called) if self.lowering.is_name_of(frame, called, zip):
                 found, count = self._side_by_side(frame, node, hold), len(node.args)
             case ast.Call(func=ast.Attribute(value=base, attr="items"), args=[], keywords=[]):
                 found, count = self._entries(frame, node, base, hold), 2
@@ -63,13 +61,15 @@ class ProductLoopLowering(Lowering):
         arguments = [*node.args, *([start] if start is not None else [])]
         if not 1 <= len(arguments) <= 2 or len(node.keywords) != (start is not None):
             raise frame.refuse(node, "enumerate takes one container, and perhaps the first number: start=1")
-        first = self.integer(frame, node, self.expression(frame, arguments[1])) if len(arguments) == 2 else None
+        first = None
+        if len(arguments) == 2:
+            first = self.nodes.integer(frame, node, self.lowering.expression(frame, arguments[1]))
         if first is not None and not isinstance(first, ir.Const):
             raise frame.refuse(node, "the first number of enumerate is a constant")
         held, [seq] = self._containers(frame, node, node.args[:1], hold)
 
         def parts(index: ir.Local) -> list[ir.Expr]:
-            number = index if first is None else self.arithmetic(frame, node, "+", index, first)
+            number = index if first is None else self.nodes.arithmetic(frame.at(node), "+", index, first)
             return [number, _element(seq, index)]
 
         return self._indexed(frame, node, held, [seq], parts)
@@ -90,9 +90,9 @@ class ProductLoopLowering(Lowering):
         """Each container as a sequence."""
         held, seqs = [], []
         for container in containers:
-            value = self.as_seq(frame, node, container, any_order=False)
+            value = self.lowering.as_seq(frame, node, container, any_order=False)
             if hold:
-                held.append(ir.SetLocal(value.at, self.holding(value, "sequence", value.at), value))
+                held.append(ir.SetLocal(value.at, self.nodes.holding(value, "sequence", value.at), value))
                 value = held[-1].target
             elif ir.has_effects(value):
                 raise frame.refuse(
@@ -112,31 +112,17 @@ class ProductLoopLowering(Lowering):
         return ProductDomain(ir.Range(zero, least, 1), hull(0, max(0, most - 1)), held, parts, empty=most == 0)
 
     def _entries(self, frame: Frame, node: ast.Call, base: ast.expr, hold: bool) -> ProductDomain:
-        mapping = self.unwrapped(self.expression(frame, base))
+        mapping = self.nodes.unwrapped(self.lowering.expression(frame, base))
         if not isinstance(mapping.type, MapType):
             raise frame.refuse(node, f"{mapping.type} has no items()")
         key, value, at = mapping.type.key, mapping.type.value, frame.at(node)
         if hold:
-            held = ir.SetLocal(at, self.holding(mapping, "map", at), mapping)
+            held = ir.SetLocal(at, self.nodes.holding(mapping, "map", at), mapping)
             return ProductDomain(ir.Universe(key), key, [held], lambda k: [k, ir.MapGet(value, at, held.target, k)])
         if ir.has_effects(mapping):
             raise frame.refuse(node, f"{ast.unparse(base)} changes a variable; assign it to a local first")
-        keys = self.keys_of(frame, node, mapping, key)
+        keys = self.nodes.keys_of(frame.at(node), mapping, key)
         return ProductDomain(keys, key, [], lambda k: [k, ir.MapGet(value, at, mapping, k)])
-
-    # Provided by the other parts of the compiler.
-
-    @abstractmethod
-    def as_seq(self, frame: Frame, node: ast.Call, argument: ast.expr, any_order: bool) -> ir.Expr:
-        """The elements of a container, or of a generator, as a sequence."""
-
-    @abstractmethod
-    def keys_of(self, frame: Frame, node: ast.expr, mapping: ir.Expr, key: Type) -> ir.Domain:
-        """The keys of a map: every value of their type, after evaluating the map itself."""
-
-    @abstractmethod
-    def arithmetic(self, frame: Frame, node: ast.AST, op: Any, left: ir.Expr, right: ir.Expr) -> ir.Expr:
-        """Integer arithmetic, with the range of its result."""
 
 
 def _capacity(seq: ir.Expr) -> int:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from floodmark.compiler import ir
-from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.compile_cache import CompileCache, name_in_file, own_source, parameters_of
 from floodmark.compiler.frame import Frame, ModelRef, must_not_assign
-from floodmark.compiler.lowering import size_bound
+from floodmark.compiler.model_compiler import ModelCompiler
 from floodmark.compiler.premises import PremiseMarking
 from floodmark.compiler.refinement import read_refined_beginning, read_refinement
+from floodmark.compiler.sizes import size_bound
 from floodmark.language.errors import ModelError
 from floodmark.language.members import REFINES, kind_of
 from floodmark.language.model import Model
@@ -112,21 +112,21 @@ def read_action(model: Model, name: str, method: Callable[..., Any]) -> ir.Actio
     known: ir.Action | None = _READINGS.find(model, what)
     if known is not None:
         return known
-    compiler = CallLowering(model)
+    compiler = ModelCompiler(model)
     made = _action(compiler, name, method)
-    _READINGS.keep(what, compiler.reading, made, compiler.steps)
+    _READINGS.keep(what, compiler.inputs, made, compiler.steps)
     return made
 
 
-def _action(compiler: CallLowering, name: str, method: Callable[..., Any]) -> ir.Action:
+def _action(compiler: ModelCompiler, name: str, method: Callable[..., Any]) -> ir.Action:
     model, source = compiler.model, source_of(method)
-    compiler.reading.rests_on(own_source, method)
-    compiler.reading.rests_on(parameters_of, method)
+    compiler.inputs.rests_on(own_source, method)
+    compiler.inputs.rests_on(parameters_of, method)
     at = ir.Position(source.file, source.tree.lineno)
     kinds = _with_widths(compiler, source, parameter_types(model, method))
     must_not_assign(source, kinds, "a parameter of the action")
     must_not_assign(source, source.parameters[:1], "the model")
-    parameters = [compiler.fresh(kind, parameter, at) for parameter, kind in kinds.items()]
+    parameters = [compiler.nodes.fresh(kind, parameter, at) for parameter, kind in kinds.items()]
 
     def bind(frame: Frame) -> None:
         frame.bindings[source.parameters[0]] = ModelRef("new", writable=True)
@@ -154,7 +154,7 @@ def _must_not_be_too_large(name: str, parts: list[ir.Expr], at: ir.Position) -> 
         raise ModelError(f"{message}; {advice}", at.file, at.line)
 
 
-def _with_widths(compiler: CallLowering, source: Source, kinds: dict[str, Type]) -> dict[str, Type]:
+def _with_widths(compiler: ModelCompiler, source: Source, kinds: dict[str, Type]) -> dict[str, Type]:
     """The types of an action's parameters; one without a capacity gets the type of the set from which it is drawn.
 
     The parameter can then be every element that the guard offers. Raises ModelError for one that no leading guard
@@ -164,13 +164,13 @@ def _with_widths(compiler: CallLowering, source: Source, kinds: dict[str, Type])
     known = {name: kind for name, kind in kinds.items() if not any(growing(kind))}
     for name, kind in kinds.items():
         if name not in known:
-            known[name] = _drawn_type(CallLowering(compiler.model, compiler.reading), source, name, kind, known)
+            known[name] = _drawn_type(ModelCompiler(compiler.model, compiler.inputs), source, name, kind, known)
     return {name: known[name] for name in kinds}
 
 
-def _drawn_type(compiler: CallLowering, source: Source, name: str, kind: Type, known: Mapping[str, Type]) -> Type:
+def _drawn_type(compiler: ModelCompiler, source: Source, name: str, kind: Type, known: Mapping[str, Type]) -> Type:
     guards, _ = leading_guards(source)
-    compiler.reading.rests_on(name_in_file, source.function, "require")
+    compiler.inputs.rests_on(name_in_file, source.function, "require")
     at = ir.Position(source.file, source.tree.lineno)
     for guard in guards:
         match guard:
@@ -178,8 +178,8 @@ def _drawn_type(compiler: CallLowering, source: Source, name: str, kind: Type, k
                 frame = Frame(source, is_action=True)
                 frame.bindings[source.parameters[0]] = ModelRef("new", writable=False)
                 for other, its_kind in known.items():
-                    frame.bind(compiler.fresh(its_kind, other, at))
-                container = compiler.unwrapped(compiler.expression(frame, domain)).type
+                    frame.bind(compiler.nodes.fresh(its_kind, other, at))
+                container = compiler.nodes.unwrapped(compiler.expression(frame, domain)).type
                 if isinstance(container, SetType | BagType) and is_at_some_width(kind, container.element):
                     return container.element
     message = f"the parameter {name} has no capacity, so it is drawn from a set or a bag of its type: begin the action "
@@ -248,9 +248,9 @@ def read_predicate(model: Model, name: str, function: Callable[..., Any], kind: 
         return known
     if kind == REFINES:
         return read_refinement(model, name, function, read_action)
-    compiler = CallLowering(model)
+    compiler = ModelCompiler(model, guarded=False)
     made = _read_predicate(compiler, name, function, kind)
-    _READINGS.keep(what, compiler.reading, made, compiler.steps)
+    _READINGS.keep(what, compiler.inputs, made, compiler.steps)
     return made
 
 
@@ -261,15 +261,14 @@ def read_beginning_of(model: Model, name: str, mapping: Callable[..., Any]) -> i
 
 def read_as_written(model: Model, name: str, function: Callable[..., Any], kind: str) -> ir.Predicate:
     """Reads a property without its premises, so that it is evaluated exactly as in CPython."""
-    return _read_predicate(CallLowering(model), name, function, kind, with_premises=False)
+    return _read_predicate(ModelCompiler(model, guarded=False), name, function, kind, with_premises=False)
 
 
 def _read_predicate(
-    compiler: CallLowering, name: str, function: Callable[..., Any], kind: str, with_premises: bool = True
+    compiler: ModelCompiler, name: str, function: Callable[..., Any], kind: str, with_premises: bool = True
 ) -> ir.Predicate:
     source = source_of(function)
-    compiler.reading.rests_on(own_source, function)
-    compiler.guarded = False
+    compiler.inputs.rests_on(own_source, function)
     at = ir.Position(source.file, source.tree.lineno)
     wanted = 2 if kind == "transition" else 1
     given = source.tree.args

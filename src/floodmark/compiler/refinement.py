@@ -21,10 +21,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from floodmark.compiler import ir
-from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.failures import can_fail, may_refuse
 from floodmark.compiler.frame import Frame, ModelRef, must_not_assign
 from floodmark.compiler.guard_order import plan
+from floodmark.compiler.model_compiler import ModelCompiler
+from floodmark.compiler.node_builder import NodeBuilder
 from floodmark.language.errors import ModelError
 from floodmark.language.members import abstract_steps
 from floodmark.language.model import Model, defaults_of, grows, is_any_size, mapped_from, opened
@@ -51,10 +52,10 @@ def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_a
     """Reads a mapping as a property of steps. Raises ModelError, with file and line, for an unreadable construct."""
     source = source_of(mapping)
     at = ir.Position(source.file, source.tree.lineno)
-    compiler = _MappingLowering(model, abstract_class(mapping))
-    before, after = (compiler.image(source, which) for which in ("old", "new"))
-    abstract = compiler.abstract(at)
-    steps = _Steps(compiler, abstract, read_action, at)
+    reader = _MappingReader(model, abstract_class(mapping))
+    before, after = (reader.image(source, which) for which in ("old", "new"))
+    abstract = reader.abstract(at)
+    steps = _Steps(reader, abstract, read_action, at)
     return ir.Predicate(name, "transition", steps.judged(before, after, abstract_steps(mapping)), at, steps.premises)
 
 
@@ -68,20 +69,20 @@ def read_refined_beginning(
     """
     source = source_of(mapping)
     at = ir.Position(source.file, source.tree.lineno)
-    compiler = _MappingLowering(model, abstract_class(mapping))
-    image = compiler.image(source, "new")
-    steps = _Steps(compiler, compiler.abstract(at), read_action, at)
+    reader = _MappingReader(model, abstract_class(mapping))
+    image = reader.image(source, "new")
+    steps = _Steps(reader, reader.abstract(at), read_action, at)
     return ir.Predicate(name, "invariant", steps.begun(image, read_action), at)
 
 
-class _MappingLowering(CallLowering):
+class _MappingReader:
     """Reads a mapping, in which a call of the abstract model's class is a record of its variables."""
 
     def __init__(self, model: Model, cls: type[Model]) -> None:
-        super().__init__(mapped_from(model))
-        self.guarded = False
+        self._compiler = ModelCompiler(mapped_from(model), guarded=False, read_state=self._state)
+        self.nodes = self._compiler.nodes
         self._cls = cls
-        self._made: Model | None = None
+        self._abstract: Model | None = None
 
     def image(self, source: Source, which: ir.Which) -> ir.Inline:
         """The abstract state to which the mapping leads, in the state before or after a step."""
@@ -94,7 +95,7 @@ class _MappingLowering(CallLowering):
         def bind(frame: Frame) -> None:
             frame.bindings[source.parameters[0]] = ModelRef(which, writable=False)
 
-        frame, body, goes_on = self.function_body(source, bind)
+        frame, body, goes_on = self._compiler.function_body(source, bind)
         if goes_on or frame.result is None or frame.result.type != self.record(at):
             message = f"{source.tree.name} has to return a {self._cls.__name__} on every path"
             raise ModelError(message, at.file, at.line)
@@ -102,21 +103,21 @@ class _MappingLowering(CallLowering):
 
     def abstract(self, at: ir.Position) -> Model:
         """The abstract model with the constants that the mapping gives it."""
-        if self._made is None:
+        if self._abstract is None:
             raise ModelError(f"the mapping has to return a {self._cls.__name__}(...)", at.file, at.line)
-        return self._made
+        return self._abstract
 
     def record(self, at: ir.Position) -> RecordType:
         """The type of the abstract state."""
         return RecordType(cast(Any, self._cls), tuple(self.abstract(at).variable_types.items()))
 
-    def mapped(self, frame: Frame, node: ast.Call, cls: type[Model]) -> ir.Expr:
-        at = frame.at(node)
+    def _state(self, frame: Frame, node: ast.Call, cls: type[Model]) -> ir.Expr:
+        at, model = frame.at(node), self._compiler.model
         if cls is not self._cls:
             raise frame.refuse(node, f"{cls.__name__} is a model, but the mapping returns a {self._cls.__name__}")
         if node.args or any(keyword.arg is None for keyword in node.keywords):
             raise frame.refuse(node, f"name the constants and variables of {cls.__name__}: {cls.__name__}(x=...)")
-        given = {str(keyword.arg): self.expression(frame, keyword.value) for keyword in node.keywords}
+        given = {str(keyword.arg): self._compiler.expression(frame, keyword.value) for keyword in node.keywords}
         if len(given) != len(node.keywords):
             raise frame.refuse(node, f"{cls.__name__} is given a name twice")
         constants: dict[str, int] = {}
@@ -124,7 +125,7 @@ class _MappingLowering(CallLowering):
         for name in cls.constants().keys() & given.keys():
             value = given.pop(name)
             if isinstance(value, ir.OpenConstant) and value.name == name:
-                constants[name] = self.model.constant_values[name]
+                constants[name] = model.constant_values[name]
                 left_open.append(name)
             elif isinstance(value, ir.Const):
                 constants[name] = value.value
@@ -133,18 +134,18 @@ class _MappingLowering(CallLowering):
                 if isinstance(value, ir.OpenConstant):
                     message = f"{value.name} is left open, and a constant of another name ({name}) cannot be the same"
                 raise frame.refuse(node, message)
-        any_size = is_any_size(self.model)
+        any_size = is_any_size(model)
         made = opened(cls(**constants), sorted(left_open), any_size) if left_open or any_size else cls(**constants)
         for kind in (part for each in made.variable_types.values() for part in parts_of(each)):
-            if isinstance(kind, IdentifierType) and (ours := self.model.declared_type(kind.cls)) != kind:
+            if isinstance(kind, IdentifierType) and (ours := model.declared_type(kind.cls)) != kind:
                 message = f"{cls.__name__} has {_number_of(kind)} {kind.cls.__name__}, and the model {_number_of(ours)}"
                 raise frame.refuse(node, f"{message}; give it the constant that counts them")
         if grows(made):
             message = f"{cls.__name__} has a container without a capacity, so nothing can be said to refine it"
             raise frame.refuse(node, f"{message}: give it one")
-        if self._made is not None and self._made.constant_values != made.constant_values:
+        if self._abstract is not None and self._abstract.constant_values != made.constant_values:
             raise frame.refuse(node, f"the mapping gives {cls.__name__} other constants elsewhere; give it the same")
-        self._made = self._made or made
+        self._abstract = self._abstract or made
         kinds = made.variable_types
         for name in given:
             if name not in kinds:
@@ -155,18 +156,19 @@ class _MappingLowering(CallLowering):
                 raise frame.refuse(node, message)
 
         def record(values: dict[str, ir.Expr]) -> ir.Expr:
-            fields = {name: self.convert(values[name], kind, f"{cls.__name__}.{name}") for name, kind in kinds.items()}
+            convert = self.nodes.convert
+            fields = {name: convert(values[name], kind, f"{cls.__name__}.{name}") for name, kind in kinds.items()}
             return ir.RecordOf(self.record(at), at, fields)
 
-        return self.evaluated(at, given, record)
+        return self.nodes.evaluated(at, given, record)
 
 
 class _Steps:
     """The steps of the abstract model as conditions over records."""
 
-    def __init__(self, compiler: _MappingLowering, abstract: Model, read_action: ReadAction, at: ir.Position) -> None:
-        self.compiler = compiler
-        self.kind = compiler.record(at)
+    def __init__(self, reader: _MappingReader, abstract: Model, read_action: ReadAction, at: ir.Position) -> None:
+        self.nodes = reader.nodes
+        self.kind = reader.record(at)
         self.at = at
         self.abstract = abstract
         self.actions = [read_action(abstract, name, it) for name, it in type(abstract).methods("action").items()]
@@ -178,19 +180,19 @@ class _Steps:
     def judged(self, before: ir.Inline, after: ir.Inline, steps: int) -> ir.Expr:
         """Whether a step leaves the mapped state unchanged or is at most ``steps`` steps of the abstract model."""
         at = self.at
-        old, new, result = self._state("before"), self._state("after"), self.compiler.fresh(ir.BOOL, "is_step", at)
+        old, new, result = self._state("before"), self._state("after"), self.nodes.fresh(ir.BOOL, "is_step", at)
         body: list[ir.Stmt] = []
         taken: list[list[ir.Expr]] = [[] for _ in self.actions]
         for length in range(1, steps + 1):
             for sequence in itertools.product(range(len(self.actions)), repeat=length):
-                leads = self.compiler.fresh(ir.BOOL, "leads", at)
+                leads = self.nodes.fresh(ir.BOOL, "leads", at)
                 body.append(ir.SetLocal(at, leads, self._leads(old, [self.actions[place] for place in sequence], new)))
                 for place in set(sequence):
                     taken[place].append(leads)
         found: ir.Expr = _any_of(at, [each for some in taken for each in some])
         for place, some in reversed(list(enumerate(taken))):
             found = ir.Witness(ir.BOOL, at, place, found, _any_of(at, some))
-        leads_there = self.compiler.fresh(ir.BOOL, "leads_there", at)
+        leads_there = self.nodes.fresh(ir.BOOL, "leads_there", at)
         asked = ir.Inline(ir.BOOL, at, [*body, ir.Return(at, found, leads_there)], leads_there, [old, new])
         mapped: list[ir.Stmt] = [
             ir.SetLocal(at, old, before),
@@ -223,7 +225,7 @@ class _Steps:
                 message = f"{name} has to assign {missing} whatever happens: constants are left open here"
                 raise ModelError(message, action.at.file, action.at.line)
             begins.append(self._leads(start, [action], goal))
-        result = self.compiler.fresh(ir.BOOL, "begins", at)
+        result = self.nodes.fresh(ir.BOOL, "begins", at)
         body: list[ir.Stmt] = [
             ir.SetLocal(at, goal, image),
             ir.SetLocal(at, start, ir.RecordOf(self.kind, at, fields)),
@@ -260,12 +262,12 @@ class _Steps:
             )
             for choice in order.choices
         ]
-        went, leads = self.compiler.fresh(ir.BOOL, "went", at), self.compiler.fresh(ir.BOOL, "leads", at)
+        went, leads = self.nodes.fresh(ir.BOOL, "went", at), self.nodes.fresh(ir.BOOL, "leads", at)
         rewriter = rewriter.assigning(new)
         body: list[ir.Stmt] = [
             ir.SetLocal(at, new, state),
             ir.SetLocal(at, went, ir.Const(ir.BOOL, at, True)),
-            *_FlattenedBody(self.compiler, went).function(rewriter.block(action.body), at),
+            *_FlattenedBody(self.nodes, went).function(rewriter.block(action.body), at),
             ir.If(at, went, [], [ir.Return(at, ir.Const(ir.BOOL, at, False), leads)]),
             ir.Return(at, self._leads(new, later, goal), leads),
         ]
@@ -281,7 +283,7 @@ class _Steps:
             raise ModelError(f"{message}; require it in the action {action.name}", at.file, at.line)
         if not pinned:
             return asked
-        result = self.compiler.fresh(ir.BOOL, "leads", at)
+        result = self.nodes.fresh(ir.BOOL, "leads", at)
         known: list[ir.Stmt] = [ir.SetLocal(at, rewriter.local(parameter), value) for parameter, value in pinned]
         return ir.Inline(ir.BOOL, at, [*known, ir.Return(at, asked, result)], result)
 
@@ -315,7 +317,7 @@ class _Steps:
         return (dataclasses.replace(action, parameters=kept) if pinned else action), pinned
 
     def _state(self, name: str) -> ir.Local:
-        return self.compiler.fresh(self.kind, name, self.at)
+        return self.nodes.fresh(self.kind, name, self.at)
 
 
 def _number_of(kind: Type) -> str:
@@ -373,7 +375,7 @@ class _Rewriter:
 
     def local(self, node: ir.Local) -> ir.Local:
         if node.slot not in self._slots:
-            self._slots[node.slot] = self._steps.compiler.fresh(node.type, node.name, node.at).slot
+            self._slots[node.slot] = self._steps.nodes.fresh(node.type, node.name, node.at).slot
         return ir.Local(node.type, node.at, self._slots[node.slot], node.name)
 
     def expression(self, node: ir.Expr) -> ir.Expr:
@@ -436,7 +438,7 @@ class _Rewriter:
     def _assigned(self, node: ir.SetVariable) -> list[ir.Stmt]:
         """The assignment of the whole record; the operands of the path are evaluated once, after the value."""
         at, kind = node.at, self._steps.kind
-        fresh = self._steps.compiler.fresh
+        fresh = self._steps.nodes.fresh
         value = fresh(node.value.type, "value", at)
         before: list[ir.Stmt] = [ir.SetLocal(at, value, self.expression(node.value))]
         current = ir.Field(kind.field(node.variable), at, self._record, node.variable)
@@ -451,7 +453,7 @@ class _Rewriter:
         """A copy of a value with the part at the end of a path replaced."""
         if not path:
             return value
-        fresh = self._steps.compiler.fresh
+        fresh = self._steps.nodes.fresh
         step, rest = path[0], path[1:]
         match step:
             case ir.FieldStep(record=record, name=name):
@@ -489,7 +491,7 @@ class _Rewriter:
         self, current: ir.Expr, container: SeqType, key: ir.Expr, before: list[ir.Stmt], at: ir.Position
     ) -> tuple[ir.Local, ir.Local]:
         """An index, and the position in a sequence that it denotes, counted from the end if it is negative."""
-        fresh = self._steps.compiler.fresh
+        fresh = self._steps.nodes.fresh
         assert isinstance(key.type, IntType)
         given = fresh(key.type, "index", at)
         before.append(ir.SetLocal(at, given, self.expression(key)))
@@ -521,13 +523,13 @@ class _FlattenedBody:
     whether the call has returned.
     """
 
-    def __init__(self, compiler: _MappingLowering, went: ir.Local) -> None:
-        self._compiler = compiler
+    def __init__(self, nodes: NodeBuilder, went: ir.Local) -> None:
+        self._nodes = nodes
         self._went = went
 
     def function(self, body: list[ir.Stmt], at: ir.Position) -> list[ir.Stmt]:
         """The statements of a function."""
-        returned = self._compiler.fresh(ir.BOOL, "returned", at)
+        returned = self._nodes.fresh(ir.BOOL, "returned", at)
         return [ir.SetLocal(at, returned, ir.Const(ir.BOOL, at, False)), *self._block(body, returned, in_loop=False)]
 
     def _block(self, body: list[ir.Stmt], returned: ir.Local, in_loop: bool) -> list[ir.Stmt]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import copy
-from abc import abstractmethod
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeGuard
@@ -13,9 +12,10 @@ from floodmark.compiler import ir
 from floodmark.compiler.compile_cache import own_source
 from floodmark.compiler.constructs import refused_syntax
 from floodmark.compiler.frame import Binding, Frame, LocalTypes, ModelRef, StaticObject
-from floodmark.compiler.lowering import Lowering, common_fields, no_field
-from floodmark.compiler.pairs import ProductDomain
-from floodmark.compiler.plain_containers import SETS
+from floodmark.compiler.lowering import Lowering, LoweringPart, must_be_pure, no_order
+from floodmark.compiler.pairs import ProductLoopLowering
+from floodmark.compiler.plain_containers import SETS, UNHASHABLE
+from floodmark.compiler.unions import common_fields, no_field
 from floodmark.language.errors import ModelError
 from floodmark.language.plurals import counted
 from floodmark.language.source import Source, names_assigned, source_of
@@ -31,8 +31,16 @@ MAX_CALLS = 20_000
 Path = list[ir.FieldStep | ir.ItemStep]
 
 
-class StatementLowering(Lowering):
+class StatementLowering(LoweringPart):
     """The statement half of the compiler."""
+
+    def __init__(self, lowering: Lowering, loops: ProductLoopLowering) -> None:
+        super().__init__(lowering)
+        self._loops = loops
+        self._calls = self._depth = 0
+        """The number of calls read so far, and of those around the current code."""
+        self._shared_functions: dict[tuple[object, ...], ir.SharedFunction] = {}
+        self._named: list[object] = []
 
     def function_body(
         self, source: Source, bind: Callable[[Frame], None], is_action: bool = False
@@ -87,7 +95,7 @@ class StatementLowering(Lowering):
                 left = _as_load(target)
                 self._pure_place(frame, left)
                 combined = ast.copy_location(ast.BinOp(left=left, op=op, right=value), node)
-                result = self.expression(frame, combined)
+                result = self.lowering.expression(frame, combined)
                 self._not_in_place(frame, node, result)
                 self._assign(frame, target, result, out)
                 return True
@@ -106,7 +114,7 @@ class StatementLowering(Lowering):
                 return False
             case ast.Assert(test=test, msg=message):
                 self._refuse_message(frame, message)
-                out.append(ir.Assert(at, self.condition(frame, test)))
+                out.append(ir.Assert(at, self.lowering.condition(frame, test)))
                 return True
             case ast.Assign():
                 raise frame.refuse(node, "assign one variable at a time")
@@ -129,7 +137,7 @@ class StatementLowering(Lowering):
                     if isinstance(part, ast.FormattedValue):
                         if any(isinstance(each, ast.Call) for each in ast.walk(part)):
                             raise frame.refuse(message, "the message of an assertion calls nothing")
-                        self.expression(frame, part.value)
+                        self.lowering.expression(frame, part.value)
                         self._refuse_message(frame, part.format_spec)
             case _:
                 raise frame.refuse(message, "the message of an assertion is a text in quotes")
@@ -139,38 +147,39 @@ class StatementLowering(Lowering):
         right side changes the place that CPython has determined before."""
         text, op = ast.unparse(node.target), ast.unparse(node).removeprefix(ast.unparse(node.target)).split("=")[0]
         if isinstance(node.target, ast.Name):
-            held = self.expression(frame, _as_load(node.target))
-            if isinstance(result.type, SeqType) or (isinstance(result.type, SetType) and self.plain.of(held) & SETS):
+            held = self.lowering.expression(frame, _as_load(node.target))
+            is_plain_set = isinstance(result.type, SetType) and self.nodes.plain.of(held) & SETS
+            if isinstance(result.type, SeqType) or is_plain_set:
                 what = "list" if isinstance(result.type, SeqType) else "set"
                 message = f"{op.strip()}= changes a plain {what} for all names that it has"
                 raise frame.refuse(node, f"{message}; write {text} = {text}{op} ...")
         elif any(isinstance(part, ast.Subscript) for part in ast.walk(node.target)):
-            self.pure(frame, node.value, result)
+            must_be_pure(frame, node.value, result)
 
     def _right_side(self, frame: Frame, target: ast.expr, value: ast.expr) -> ir.Expr:
-        return self.expression(frame, value)
+        return self.lowering.expression(frame, value)
 
     # Effects: require, mutations, calls.
 
     def _effect(self, frame: Frame, call: ast.Call, out: list[ir.Stmt]) -> None:
         at = frame.at(call)
         if isinstance(call.func, ast.Name):
-            bound = self.binding(frame, call.func)
+            bound = self.lowering.binding(frame, call.func)
             if isinstance(bound, StaticObject) and bound.value is require:
                 if len(call.args) != 1 or call.keywords:
                     raise frame.refuse(call, "require takes one condition")
-                if not self.guarded:
+                if not self.nodes.guarded:
                     raise frame.refuse(call, "require guards an action; a property returns a bool instead")
-                out.append(ir.Require(at, self.condition(frame, call.args[0])))
+                out.append(ir.Require(at, self.lowering.condition(frame, call.args[0])))
                 return
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("add", "discard", "remove", "append"):
-            owner = self.binding(frame, call.func.value)
+            owner = self.lowering.binding(frame, call.func.value)
             if isinstance(owner, StaticObject) and isinstance(owner.value, list | set | dict | Seq | Set | Bag):
                 raise frame.refuse(call, self._no_place(frame, call.func.value))
             if isinstance(owner, ir.Expr):
                 self._mutate(frame, call, call.func, out)
                 return
-        value = self.call(frame, call)
+        value = self.lowering.call(frame, call)
         if not isinstance(value, ir.Inline | ir.Applied):
             raise frame.refuse(call, "this call has no effect; assign its value")
         out.append(ir.Do(at, value))
@@ -180,24 +189,17 @@ class StatementLowering(Lowering):
             raise frame.refuse(call, f"{method.attr} takes one element")
         self._pure_place(frame, _as_load(method.value))
         variable, path, kind = self._place(frame, method.value)
-        current = self.expression(frame, _as_load(method.value))
-        item = self.expression(frame, call.args[0])
-        self.pure(frame, call.args[0], item)
-        value = self.mutated(frame, call, method.attr, current, item)
-        out.append(ir.SetVariable(frame.at(call), variable, path, self.convert(value, kind, ast.unparse(method.value))))
+        current = self.lowering.expression(frame, _as_load(method.value))
+        item = self.lowering.expression(frame, call.args[0])
+        must_be_pure(frame, call.args[0], item)
+        changed = self._mutated(frame, call, method.attr, current, item)
+        value = self.nodes.convert(changed, kind, ast.unparse(method.value))
+        out.append(ir.SetVariable(frame.at(call), variable, path, value))
 
     def _pure_place(self, frame: Frame, node: ast.expr) -> None:
         """Refuses a place that is both read and assigned if evaluating its path changes the state."""
         if not isinstance(node, ast.Name):
-            self.pure(frame, node, self.binding(frame, node))
-
-    @abstractmethod
-    def pure(self, frame: Frame, node: ast.expr, value: Binding) -> None:
-        """Refuses an expression that changes the state if it is evaluated twice, or later than in CPython."""
-
-    @abstractmethod
-    def mutated(self, frame: Frame, node: ast.Call, method: str, current: ir.Expr, item: ir.Expr) -> ir.Expr:
-        """The container after ``add``, ``discard``, ``remove`` or ``append``."""
+            must_be_pure(frame, node, self.lowering.binding(frame, node))
 
     # Assignments.
 
@@ -209,7 +211,7 @@ class StatementLowering(Lowering):
         if isinstance(target, ast.List):
             raise frame.refuse(target, "assign one variable at a time, or some in a row: a, b = b, a")
         variable, path, kind = self._place(frame, target)
-        out.append(ir.SetVariable(at, variable, path, self.convert(value, kind, ast.unparse(target))))
+        out.append(ir.SetVariable(at, variable, path, self.nodes.convert(value, kind, ast.unparse(target))))
 
     def _assign_several(
         self, frame: Frame, node: ast.Assign, targets: list[ast.expr], value: ast.expr, out: list[ir.Stmt]
@@ -221,9 +223,9 @@ class StatementLowering(Lowering):
             raise frame.refuse(node, f"{message}; those of a sequence are s[0], s[1]")
         held: list[ir.Expr] = []
         for each in values:
-            given = self.expression(frame, each)
+            given = self.lowering.expression(frame, each)
             if not isinstance(given, ir.Const):
-                variable = self.holding(given, "value", given.at)
+                variable = self.nodes.holding(given, "value", given.at)
                 out.append(ir.SetLocal(given.at, variable, given))
                 given = variable
             held.append(given)
@@ -236,20 +238,19 @@ class StatementLowering(Lowering):
             frame.local_types.types[target.id] = ir.NoneType()
         kind = frame.local_types.admit(target.id, value.type, at)
         if target.id not in frame.slots:
-            self.next_slot += 1
-            frame.slots[target.id] = self.next_slot
+            frame.slots[target.id] = self.nodes.new_slot()
         variable = ir.Local(kind, at, frame.slots[target.id], target.id)
         frame.bindings[target.id] = variable
         frame.definite.add(target.id)
-        self.plain.hold(variable, value)
-        frame.local_types.hold(target.id, self.plain.of(variable))
-        return ir.SetLocal(at, variable, self.convert(value, kind, target.id))
+        self.nodes.plain.hold(variable, value)
+        frame.local_types.hold(target.id, self.nodes.plain.of(variable))
+        return ir.SetLocal(at, variable, self.nodes.convert(value, kind, target.id))
 
     def _place(self, frame: Frame, node: ast.expr) -> tuple[str, Path, Type]:
         """The state variable, the path into it and the type of the assigned value."""
         match node:
             case ast.Attribute(value=base, attr=name):
-                owner = self.binding(frame, base)
+                owner = self.lowering.binding(frame, base)
                 if isinstance(owner, ModelRef):
                     if name not in self.model.variable_types:
                         raise frame.refuse(node, self.model.no_variable(name))
@@ -271,7 +272,7 @@ class StatementLowering(Lowering):
                     case SeqType() if isinstance(index, ast.Slice):
                         raise frame.refuse(node, "assign the whole sequence: self.log = self.log[:n] + ...")
                     case SeqType(element, _):
-                        at_index = self.integer(frame, index, self.expression(frame, index))
+                        at_index = self.nodes.integer(frame, index, self.lowering.expression(frame, index))
                         return variable, [*path, ir.ItemStep(kind, at_index)], element
                 raise frame.refuse(node, f"{kind} cannot be indexed")
         raise frame.refuse(node, self._no_place(frame, node))
@@ -280,7 +281,7 @@ class StatementLowering(Lowering):
         """The error, and the replacement, for an in-place change of a value that is no variable of the model."""
         text = ast.unparse(node)
         message = f"{text} is not a variable of the model, so it cannot be changed in place"
-        bound = self.binding(frame, node) if isinstance(node, ast.Name) else None
+        bound = self.lowering.binding(frame, node) if isinstance(node, ast.Name) else None
         kind = bound.type if isinstance(bound, ir.Expr) else None
         copied = _only_value(frame.source.tree, text)
         either = ";"
@@ -306,22 +307,16 @@ class StatementLowering(Lowering):
         root = node
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
-        bound = self.binding(frame, root) if root is not node and isinstance(root, ast.Name) else None
+        bound = self.lowering.binding(frame, root) if root is not node and isinstance(root, ast.Name) else None
         return isinstance(bound, ModelRef) and bound.writable
 
-    @abstractmethod
-    def no_order(
-        self, frame: Frame, node: ast.expr, of: Type, why: str = "", instead: str = "fold the set with any, all or sum"
-    ) -> ModelError:
-        """The error for a set whose iteration order in CPython is unspecified."""
-
     def _key(self, frame: Frame, node: ast.expr, kind: Type) -> ir.Expr:
-        return self.convert(self.expression(frame, node), kind, "the key")
+        return self.nodes.convert(self.lowering.expression(frame, node), kind, "the key")
 
     # Control.
 
     def _branch(self, frame: Frame, node: ast.If, out: list[ir.Stmt]) -> bool:
-        condition = self.condition(frame, node.test)
+        condition = self.lowering.condition(frame, node.test)
         if isinstance(condition, ir.Const):
             body, goes_on = self.block(frame, node.body if condition.value else node.orelse)
             out.extend(body)
@@ -345,24 +340,24 @@ class StatementLowering(Lowering):
             message = "for ... else is not part of the language; set a flag before break, and test it after the loop"
             raise frame.refuse(node, message)
         if isinstance(node.target, ast.Name):
-            domain, of, canonical = self.domain(frame, node.iter)
+            domain, of, canonical = self.lowering.domain(frame, node.iter)
             if not canonical:
-                raise self.no_order(frame, node.iter, of)
-            hidden = self.element(domain, of, node.target.id, frame.at(node.target))
+                raise no_order(frame, node.iter, of)
+            hidden = self.nodes.element(domain, of, node.target.id, frame.at(node.target))
             targets: list[ast.expr] = [node.target]
             parts: list[ir.Expr] = [hidden]
             never = isinstance(of, ir.NothingType)  # an empty literal: no element to show what the body would do to one
         else:
-            found = self.several(frame, node.target, node.iter, hold=True)
+            found = self._loops.several(frame, node.target, node.iter, hold=True)
             assert isinstance(node.target, ast.Tuple | ast.List)
             out += found.setup
             domain, never = found.domain, found.empty
-            hidden = self.fresh(found.kind, "index", frame.at(node.target))
+            hidden = self.nodes.fresh(found.kind, "index", frame.at(node.target))
             targets, parts = node.target.elts, found.parts(hidden)
         before, bound = set(frame.definite), frozenset(frame.bindings)
         assigned = {it.id for it in names_assigned(node.body)}
         for name in assigned & frame.slots.keys():  # a round begins with what another one left
-            self.plain.may_be(frame.slots[name], frame.local_types.at_the_beginning_of_a_round(name))
+            self.nodes.plain.may_be(frame.slots[name], frame.local_types.at_the_beginning_of_a_round(name))
         body: list[ir.Stmt] = []
         inner: set[str] = set()
         for target, part in zip(targets, parts, strict=True):
@@ -377,7 +372,7 @@ class StatementLowering(Lowering):
             if part is hidden:
                 frame.bindings[target.id] = hidden
             else:
-                variable = self.holding(part, target.id, part.at)
+                variable = self.nodes.holding(part, target.id, part.at)
                 frame.bindings[target.id] = variable
                 body.append(ir.SetLocal(part.at, variable, part))
         if not never:
@@ -387,10 +382,6 @@ class StatementLowering(Lowering):
             del frame.bindings[name]
         out.append(ir.For(frame.at(node), hidden, domain, body))
         return True
-
-    @abstractmethod
-    def several(self, frame: Frame, target: ast.expr, node: ast.expr, hold: bool) -> ProductDomain:
-        """The domain of a loop with several variables."""
 
     def _return(self, frame: Frame, node: ast.Return, value: ast.expr | None, out: list[ir.Stmt]) -> None:
         at = frame.at(node)
@@ -404,14 +395,15 @@ class StatementLowering(Lowering):
             raise frame.refuse(node, "an action returns nothing; it changes the model's variables")
         if frame.returns_nothing:
             raise frame.refuse(node, "this function returns nothing elsewhere; return a value there too")
-        result = self.expression(frame, value)
+        result = self.lowering.expression(frame, value)
         kind = frame.local_types.admit("return", result.type, at)
         if frame.result is None:
-            frame.result = self.fresh(kind, "return", at)
+            frame.result = self.nodes.fresh(kind, "return", at)
         frame.result.type = kind
         frame.returns_value = True
-        self.plain.hold(frame.result, result)
-        out.append(self.as_written(ir.Return(at, self.convert(result, kind, "the result"), frame.result), node))
+        self.nodes.plain.hold(frame.result, result)
+        converted = self.nodes.convert(result, kind, "the result")
+        out.append(self.lowering.as_written(ir.Return(at, converted, frame.result), node))
 
     # Calls of the model's own functions.
 
@@ -422,24 +414,24 @@ class StatementLowering(Lowering):
         twice, level over level, would double in size with each level.
         """
         source = source_of(function)
-        self.reading.rests_on(own_source, function)
-        if self.depth >= MAX_CALL_DEPTH:
+        self.inputs.rests_on(own_source, function)
+        if self._depth >= MAX_CALL_DEPTH:
             raise frame.refuse(node, f"{function.__name__} calls itself; recursion is not part of the language")
-        self.calls += 1
-        if self.calls > MAX_CALLS:
+        self._calls += 1
+        if self._calls > MAX_CALLS:
             message = f"more than {MAX_CALLS:,} calls had to be read on the way to this one of {function.__name__}"
             raise frame.refuse(node, f"{message}; assign the result of a call to a variable and use that several times")
         arguments = self._arguments(frame, node, source.tree, first, function)
         key = self._known_as(function, arguments)
-        shared = self.shared.get(key)
+        shared = self._shared_functions.get(key)
         if shared is None:
-            before = self.steps
-            outer, self.path = self.path, (*self.path, node)
+            before = self.lowering.steps
+            outer, self.lowering.path = self.lowering.path, (*self.lowering.path, node)
             copied = self._copied(frame.at(node), source, arguments)
-            self.path = outer
-            if self.steps - before <= MAX_COPY // 4 or ir.weight(copied) <= MAX_COPY:
+            self.lowering.path = outer
+            if self.lowering.steps - before <= MAX_COPY // 4 or ir.weight(copied) <= MAX_COPY:
                 return copied
-            shared = self.shared[key] = self._shared(source, arguments)
+            shared = self._shared_functions[key] = self._shared(source, arguments)
         values = [value for value in arguments.values() if _is_passed(value)]
         kind = ir.NoneType() if shared.result is None else shared.result.type
         return ir.Applied(kind, frame.at(node), shared, values)
@@ -457,9 +449,9 @@ class StatementLowering(Lowering):
                 case ir.Const(type=kind, value=known):
                     key += ["constant", kind, type(known), known]
                 case ir.Expr(type=kind):
-                    key += ["value", kind, self.plain.of(value)]
+                    key += ["value", kind, self.nodes.plain.of(value)]
                 case StaticObject(value=known):
-                    self.named.append(known)  # so that no other object gets its identity
+                    self._named.append(known)  # so that no other object gets its identity
                     key += ["object", id(known)]
                 case ModelRef(which=which, writable=writable):
                     key += ["model", which, writable]
@@ -471,7 +463,7 @@ class StatementLowering(Lowering):
         parameters = []
         for name, value in arguments.items():
             if _is_passed(value):
-                parameter = self.holding(value, name, value.at)
+                parameter = self.nodes.holding(value, name, value.at)
                 parameters.append(parameter)
                 bound[name] = parameter
         inner, body = self._read(source, bound)
@@ -495,11 +487,11 @@ class StatementLowering(Lowering):
         def bind(inner: Frame) -> None:
             prologue[:] = self._bind(inner, arguments, assigned)
 
-        self.depth += 1
+        self._depth += 1
         try:
             inner, body, goes_on = self.function_body(source, bind)
         finally:
-            self.depth -= 1
+            self._depth -= 1
         if goes_on and inner.returns_value:
             raise ModelError(
                 f"{source.tree.name} does not return a value on every path", source.file, source.tree.lineno
@@ -524,7 +516,7 @@ class StatementLowering(Lowering):
             takes = counted(len(positional), "argument")
             raise frame.refuse(node, f"{tree.name} takes {takes}, {len(node.args)} given")
         for name, argument in zip(positional, node.args, strict=False):
-            bound[name] = self.binding(frame, argument)
+            bound[name] = self.lowering.binding(frame, argument)
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise frame.refuse(node, f"name the arguments of {tree.name}; ** is not part of the language")
@@ -532,7 +524,7 @@ class StatementLowering(Lowering):
                 raise frame.refuse(node, f"{tree.name} has no parameter {keyword.arg!r}")
             if keyword.arg in bound:
                 raise frame.refuse(node, f"{tree.name} is given {keyword.arg!r} twice")
-            bound[keyword.arg] = self.binding(frame, keyword.value)
+            bound[keyword.arg] = self.lowering.binding(frame, keyword.value)
         defaults = function.__defaults__ or ()
         for name, default in zip(names[len(names) - len(defaults) :], defaults, strict=True):
             if name not in bound:
@@ -551,10 +543,8 @@ class StatementLowering(Lowering):
         prologue: list[ir.Stmt] = []
         for name, value in arguments.items():
             inner.definite.add(name)
-            if isinstance(value, StaticObject) and self.constant(value.value, inner.at(inner.source.tree)) is not None:
-                constant = self.constant(value.value, inner.at(inner.source.tree))
-                assert constant is not None
-                value = constant
+            if isinstance(value, StaticObject):
+                value = self.nodes.constant(value.value, inner.at(inner.source.tree)) or value
             if (not isinstance(value, ir.Expr) or isinstance(value, ir.Const | ir.Local)) and name not in assigned:
                 inner.bindings[name] = value
                 continue
@@ -565,13 +555,33 @@ class StatementLowering(Lowering):
                     inner.source.tree.lineno,
                 )
             kind = inner.local_types.admit(name, value.type, value.at)
-            self.next_slot += 1
-            inner.slots[name] = self.next_slot
-            variable = ir.Local(kind, value.at, self.next_slot, name)
+            inner.slots[name] = self.nodes.new_slot()
+            variable = ir.Local(kind, value.at, inner.slots[name], name)
             inner.bindings[name] = variable
-            self.plain.hold(variable, value)
-            prologue.append(ir.SetLocal(value.at, variable, self.convert(value, kind, name)))
+            self.nodes.plain.hold(variable, value)
+            prologue.append(ir.SetLocal(value.at, variable, self.nodes.convert(value, kind, name)))
         return prologue
+
+    def _mutated(self, frame: Frame, node: ast.Call, method: str, current: ir.Expr, item: ir.Expr) -> ir.Expr:
+        at = frame.at(node)
+        match current.type, method:
+            case SetType(), _ if self.nodes.plain.of(item) & UNHASHABLE:
+                self.nodes.hashable(frame, node, item)
+            case SetType(element, capacity), "add" | "discard":
+                if method == "add":
+                    item = self.nodes.convert(item, element, "the element")
+                single = self.nodes.set_of(at, item.type, [item], slotted=capacity is not None)
+                return self.nodes.set_binary(at, "|" if method == "add" else "-", current, single)
+            case SetType(element, _), "remove":
+                return ir.BagChange(current.type, at, current, self.nodes.convert(item, element, "the element"), True)
+            case BagType(element, _), "add" | "remove":
+                return ir.BagChange(
+                    current.type, at, current, self.nodes.convert(item, element, "the element"), method == "remove"
+                )
+            case SeqType(element, capacity), "append":
+                one = ir.SeqOf(SeqType(element, 1), at, [self.nodes.convert(item, element, "the element")])
+                return ir.SeqConcat(SeqType(element, capacity + 1), at, current, one)
+        raise frame.refuse(node, f"{current.type} has no method {method!r}")
 
 
 def _is_passed(value: Binding) -> TypeGuard[ir.Expr]:

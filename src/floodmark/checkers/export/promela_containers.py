@@ -29,7 +29,7 @@ from floodmark.checkers.export.promela_values import (
     stride,
 )
 from floodmark.compiler.ir import NoneType, NothingType
-from floodmark.compiler.lowering import size_bound
+from floodmark.compiler.sizes import size_bound
 from floodmark.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
 
 

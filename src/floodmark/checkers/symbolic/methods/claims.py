@@ -17,9 +17,9 @@ from floodmark.checkers.symbolic.terms.smt_text import SmtNames
 from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.values.types import Value
 from floodmark.checkers.symbolic.values.value import Values
-from floodmark.compiler.calls import CallLowering
 from floodmark.compiler.frame import Frame
 from floodmark.compiler.ir import INT, Local, Position, Stmt
+from floodmark.compiler.model_compiler import ModelCompiler
 from floodmark.language.annotations import resolve
 from floodmark.language.errors import ActionDisabled, ModelError, SourceError
 from floodmark.language.model import Model, opened
@@ -201,9 +201,9 @@ def _has_int(kind: Type) -> bool:
 def _lower(model: Model, claim: Claim, kinds: dict[str, Type]) -> tuple[list[Local], list[Stmt], Local]:
     """The graph of a claim: its parameters, its statements, and the variable that holds its result."""
     source = source_of(claim.function)
-    compiler = CallLowering(model)
+    compiler = ModelCompiler(model)
     at = Position(source.file, source.tree.lineno)
-    parameters = [compiler.fresh(kind, name, at) for name, kind in kinds.items()]
+    parameters = [compiler.nodes.fresh(kind, name, at) for name, kind in kinds.items()]
 
     def bind(frame: Frame) -> None:
         for parameter in parameters:
