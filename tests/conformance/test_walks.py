@@ -351,9 +351,9 @@ def test_the_shortest_run_is_kept_for_what_it_covers() -> None:
     walks = Walks(Stairs(), [], "guided", seed=1, allowed={"climbs", "falls", "switches"})
     walks.search(3_000)
     for level in (1, 2, 3, 4):
-        assert level == min(node.depth for node in walks.kept() if level == level_of(walks, node.state))
-    assert all(node.depth == len(node.path()) - 1 for node in walks.kept())
-    assert max(node.depth for node in walks.kept()) <= 5
+        assert level == min(node.depth for node in walks.kept_ends() if level == level_of(walks, node.state))
+    assert all(node.depth == len(node.path()) - 1 for node in walks.kept_ends())
+    assert max(node.depth for node in walks.kept_ends()) <= 5
 
 
 def level_of(walks: Walks, state: Any) -> int:
@@ -479,7 +479,7 @@ def test_a_tour_ends_a_run_where_no_step_is_possible() -> None:
 def test_a_tour_takes_all_that_walks_keep() -> None:
     contract = Contract(Stairs(), StairsAdapter)
     held = Tour(contract, seed=1, explored=2_000)
-    ends = longest(held.walks.kept())
+    ends = longest(held.walks.kept_ends())
     steps = sum(end.depth + FURTHER for end in ends)
     first = held.walks
     assert held.search(steps) is None
@@ -488,8 +488,8 @@ def test_a_tour_takes_all_that_walks_keep() -> None:
     assert set(held.coverage.counts) >= set(held.walks.coverage.counts)
     assert held.walks is first
     assert StairsAdapter.open == 0
-    ways = [[node.state for node in end.path()] for end in held.walks.kept()]
-    whole = [[node.state for node in end.path()] for end in longest(held.walks.kept())]
+    ways = [[node.state for node in end.path()] for end in held.walks.kept_ends()]
+    whole = [[node.state for node in end.path()] for end in longest(held.walks.kept_ends())]
     assert all(any(way == each[: len(way)] for each in whole) for way in ways)
     assert not any(one != other and one == other[: len(one)] for one in whole for other in whole)
 

@@ -73,7 +73,7 @@ def begun() -> Iterator[Callable[[Callable[[], Any]], Other]]:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_known() -> None:
-    driver_marks._asked.cache_clear()
+    driver_marks._answer_of_driver.cache_clear()
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def listening() -> socket.socket:
 
 def left(folder: Path, replaced: tuple[tuple[str, str], ...] = (), own: Address | None = None) -> str:
     """Why a folder was left, as a new search sees it; empty if it was removed."""
-    driver_marks._asked.cache_clear()
+    driver_marks._answer_of_driver.cache_clear()
     ((found, why),) = leftovers.cleared([folder.parent], OWN, own, replaced)
     assert found == folder
     assert folder.exists() == bool(why)

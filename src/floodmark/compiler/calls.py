@@ -232,7 +232,7 @@ class CallLowering(LoweringPart):
             return value
         if callee in (Set, set, frozenset):
             made, plain = self._make_set(frame, node, typed=callee is Set), self.nodes.plain
-            return made if callee is Set else plain.made(made, plain.inside(made) | _FORMS[callee])
+            return made if callee is Set else plain.with_forms(made, plain.inside(made) | _FORMS[callee])
         if not node.args:
             seq: ir.Expr = ir.SeqOf(SeqType(ir.NothingType(), 0), at, [])
         else:
@@ -240,7 +240,7 @@ class CallLowering(LoweringPart):
         if callee is Bag:
             assert isinstance(seq.type, SeqType)
             return self.nodes.convert(seq, BagType(seq.type.element, seq.type.capacity), "")
-        return self.nodes.plain.made(seq, self.nodes.plain.inside(seq) | _FORMS.get(callee, NONE))
+        return self.nodes.plain.with_forms(seq, self.nodes.plain.inside(seq) | _FORMS.get(callee, NONE))
 
     def _make_set(self, frame: Frame, node: ast.Call, typed: bool) -> ir.Expr:
         at = frame.at(node)

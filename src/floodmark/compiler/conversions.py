@@ -42,10 +42,10 @@ class Conversions(NodeBuilder):
             return value
         if not convertible(value.type, kind):
             raise ModelError(f"{what} is {kind}, but this is {value.type}", value.at.file, value.at.line)
-        made = self._made_as(value, kind)
-        return made if self.plain.of(made) == self.plain.of(value) else self.plain.made(made, self.plain.of(value))
+        converted, forms = self._converted(value, kind), self.plain.of(value)
+        return converted if self.plain.of(converted) == forms else self.plain.with_forms(converted, forms)
 
-    def _made_as(self, value: ir.Expr, kind: Type) -> ir.Expr:
+    def _converted(self, value: ir.Expr, kind: Type) -> ir.Expr:
         match value, kind:
             case ir.SetOf(elements=elements), SetType(element, _) if _has_room(kind, len(elements)):
                 members = [self.convert(member, element, "the element") for member in elements]

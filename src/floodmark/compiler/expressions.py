@@ -104,7 +104,7 @@ class ExpressionLowering(LoweringPart):
                 return self._comprehensions.comprehension(frame, node, "set", element, generators)
             case ast.ListComp(elt=element, generators=generators):
                 made = self._comprehensions.comprehension(frame, node, "seq", element, generators)
-                return self.nodes.plain.made(made, self.nodes.plain.of(made) | {"list"})
+                return self.nodes.plain.with_forms(made, self.nodes.plain.of(made) | {"list"})
             case ast.DictComp(key=key, value=value, generators=generators):
                 return self._comprehensions.comprehension(frame, node, "map", value, generators, key=key)
             case ast.Constant(value=str()):

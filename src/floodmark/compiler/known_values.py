@@ -94,7 +94,7 @@ class ConstantEvaluation(LoweringPart):
         kind = self.common_type(elements, frame, node)
         converted = [self.nodes.convert(element, kind, "") for element in elements]
         made = ir.SeqOf(SeqType(kind, len(elements)), frame.at(node), converted)
-        return made if form is None else self.nodes.plain.made(made, self.nodes.plain.of(made) | {form})
+        return made if form is None else self.nodes.plain.with_forms(made, self.nodes.plain.of(made) | {form})
 
     def common_type(self, elements: list[ir.Expr], frame: Frame, node: ast.expr) -> Type:
         kind: Type = ir.NothingType()

@@ -40,7 +40,7 @@ class PlainContainers:
         """Records that a variable has values of these forms, whatever was read of it so far."""
         self._slots[slot] = self._slots.get(slot, NONE) | forms
 
-    def made(self, value: ir.Expr, forms: Forms) -> ir.Expr:
+    def with_forms(self, value: ir.Expr, forms: Forms) -> ir.Expr:
         """The same value with these forms, which replace those of its parts."""
         known = copy.copy(value)
         self._made[id(known)] = known, forms

@@ -56,7 +56,8 @@ def read_refinement(model: Model, name: str, mapping: Callable[..., Any], read_a
     before, after = (reader.image(source, which) for which in ("old", "new"))
     abstract = reader.abstract(at)
     steps = _Steps(reader, abstract, read_action, at)
-    return ir.Predicate(name, "transition", steps.judged(before, after, abstract_steps(mapping)), at, steps.premises)
+    condition = steps.step_condition(before, after, abstract_steps(mapping))
+    return ir.Predicate(name, "transition", condition, at, steps.premises)
 
 
 def read_refined_beginning(
@@ -72,7 +73,7 @@ def read_refined_beginning(
     reader = _MappingReader(model, abstract_class(mapping))
     image = reader.image(source, "new")
     steps = _Steps(reader, reader.abstract(at), read_action, at)
-    return ir.Predicate(name, "invariant", steps.begun(image, read_action), at)
+    return ir.Predicate(name, "invariant", steps.initial_condition(image, read_action), at)
 
 
 class _MappingReader:
@@ -177,7 +178,7 @@ class _Steps:
             ir.PremiseSite(it.at, f"no step is the action {it.name} of {name}", (), 0, it.name) for it in self.actions
         ]
 
-    def judged(self, before: ir.Inline, after: ir.Inline, steps: int) -> ir.Expr:
+    def step_condition(self, before: ir.Inline, after: ir.Inline, steps: int) -> ir.Expr:
         """Whether a step leaves the mapped state unchanged or is at most ``steps`` steps of the abstract model."""
         at = self.at
         old, new, result = self._state("before"), self._state("after"), self.nodes.fresh(ir.BOOL, "is_step", at)
@@ -202,7 +203,7 @@ class _Steps:
         image = ir.Inline(ir.BOOL, at, mapped, result, images=[before, after])
         return _any_of(at, [self._unread_changes(before), image])
 
-    def begun(self, image: ir.Inline, read_action: ReadAction) -> ir.Expr:
+    def initial_condition(self, image: ir.Inline, read_action: ReadAction) -> ir.Expr:
         """Whether a state is mapped to an initial state of the abstract model.
 
         A variable has its default before an initial method runs. A variable without a default is always assigned, so

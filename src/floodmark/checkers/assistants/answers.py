@@ -324,7 +324,7 @@ def step(
     return _ended(
         code, design=variant_name(asked), taken=taken, stopped=walked.stop, state=trace_entry(model, last)["state"],
         watched={each: WatchExpression(model, each).value(last.state) for each in watch}, enabled=enabled,
-        blocked=blocked, fails=fails, properties=list(_judged(model, asked.properties(), walked.trace)),
+        blocked=blocked, fails=fails, properties=list(_property_answers(model, asked.properties(), walked.trace)),
     )
 
 
@@ -333,7 +333,7 @@ def _nearness(stopped: Any) -> tuple[int, int]:
     return -(stopped.guard.line or 0), -stopped.guard.part
 
 
-def _judged(model: Model, properties: Sequence[Property], trace: Sequence[TraceState]) -> Iterator[Answer]:
+def _property_answers(model: Model, properties: Sequence[Property], trace: Sequence[TraceState]) -> Iterator[Answer]:
     for prop in properties:
         states = trace[-2:] if prop.kind == "transition" else trace[-1:]
         if prop.kind not in ("invariant", "transition", "reachable") or (prop.kind == "transition" and len(states) < 2):

@@ -26,7 +26,7 @@ def register(bits: int) -> ir.LlvmIntType:
     return I64 if bits <= 64 else ir.LlvmIntType(-(-bits // 64) * 64)
 
 
-def held(kind: Type) -> ir.LlvmIntType:
+def register_of(kind: Type) -> ir.LlvmIntType:
     """The LLVM type that holds a value of this type."""
     return I1 if isinstance(kind, BoolType) else I64 if isinstance(kind, IntType) else register(kind.bits)
 

@@ -10,8 +10,8 @@ from floodmark.checkers.codegen.bits import (
     Value,
     code_of,
     const,
-    held,
     register,
+    register_of,
     resize,
     shifted_left,
     shifted_right,
@@ -47,7 +47,7 @@ def embed(routine: Routine, source: Type, target: Type, value: Value) -> tuple[V
         case NoneType(), OptionalType():
             return const(1, I1), lambda: const(0, register(target.bits))
         case NoneType(), _:
-            return const(0, I1), lambda: const(0, held(target))
+            return const(0, I1), lambda: const(0, register_of(target))
         case OptionalType(inner), OptionalType():
             if inner == target.inner:
                 return const(1, I1), lambda: value
@@ -69,12 +69,12 @@ def convert(routine: Routine, value: Value, source: Type, target: Type) -> Value
         return value
     match source, target:
         case NothingType(), _:
-            return const(0, held(target))  # never evaluated: there is no such element
+            return const(0, register_of(target))  # never evaluated: there is no such element
         case NoneType(), OptionalType():
             return const(0, register(target.bits))
         case NoneType(), _:
             routine.fail()
-            return const(0, held(target))
+            return const(0, register_of(target))
         case OptionalType(inner), OptionalType():
             return _convert_optional(routine, value, source, target)
         case _, OptionalType(inner):

@@ -12,9 +12,9 @@ from floodmark.checkers.codegen.bits import (
     code_of,
     const,
     cut,
-    held,
     put,
     register,
+    register_of,
     resize,
     shifted_left,
     shifted_right,
@@ -156,7 +156,7 @@ class Expressions(Visitor[Value]):
         code = self.emit(node.seq)
         if kind.capacity == 0:
             self.routine.fail()
-            return const(0, held(kind.element))
+            return const(0, register_of(kind.element))
         items = windows.of(self.routine, code)
         index = elements.seq_index(self.routine, kind, code, self.emit(node.index))
         return elements.seq_element(self.routine, kind, items, index)
@@ -411,7 +411,7 @@ class Expressions(Visitor[Value]):
         return self.builder.or_(self.builder.not_(premise), conclusion)
 
     def visit_choose(self, node: Choose) -> Value:
-        result = self.routine.room(held(node.type), "choice")
+        result = self.routine.room(register_of(node.type), "choice")
         then, otherwise, after = self.routine.block("then"), self.routine.block("else"), self.routine.block("after")
         self.builder.cbranch(self.emit(node.condition), then, otherwise)
         for block, branch in ((then, node.then), (otherwise, node.otherwise)):

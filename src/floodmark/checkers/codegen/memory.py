@@ -142,7 +142,7 @@ def _turned(word: int, by: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class MemoryEntry:
     """The place of a key."""
 
     known: Value
@@ -165,7 +165,7 @@ class Memory:
         self._rooms = _rooms(predicate, layout)
         self._first = first
 
-    def look(self, builder: ir.IRBuilder, context: Value, call: Inline, key: list[Value]) -> Remembered:
+    def look(self, builder: ir.IRBuilder, context: Value, call: Inline, key: list[Value]) -> MemoryEntry:
         """Looks a key of a call up."""
         room = self._rooms[id(call)]
         kept: list[Value] = [const(0) for _ in room.masks]
@@ -183,7 +183,7 @@ class Memory:
         known: Value = const(1, I1)
         for word, pointer in zip(kept, pointers, strict=False):
             known = builder.and_(known, builder.icmp_unsigned("==", builder.load(pointer), word))
-        return Remembered(known, pointers[len(kept) :], kept, pointers)
+        return MemoryEntry(known, pointers[len(kept) :], kept, pointers)
 
 
 def _hash(builder: ir.IRBuilder, key: Sequence[Value], places: int) -> Value:

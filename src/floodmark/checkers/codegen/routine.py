@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from floodmark.checkers.codegen import llvm_ir as ir
-from floodmark.checkers.codegen.bits import I1, I64, Value, const, held, resize
+from floodmark.checkers.codegen.bits import I1, I64, Value, const, register_of, resize
 from floodmark.compiler.ir import Local
 
 
@@ -35,7 +35,7 @@ class Routine:
     def variable(self, local: Local) -> Value:
         known = self.locals.get(local.slot)
         if known is None:
-            known = self.locals[local.slot] = self.room(held(local.type), local.name)
+            known = self.locals[local.slot] = self.room(register_of(local.type), local.name)
         return known
 
     def block(self, name: str) -> ir.Block:

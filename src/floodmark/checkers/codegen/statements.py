@@ -14,16 +14,16 @@ from floodmark.checkers.codegen.bits import (
     code_of,
     const,
     cut,
-    held,
     put,
     register,
+    register_of,
     resize,
     shifted_left,
     value_of,
 )
 from floodmark.checkers.codegen.expressions import Expressions, field_place
 from floodmark.checkers.codegen.footprint import footprint
-from floodmark.checkers.codegen.memory import Memory, Remembered, words_of
+from floodmark.checkers.codegen.memory import Memory, MemoryEntry, words_of
 from floodmark.checkers.codegen.routine import Routine
 from floodmark.checkers.codegen.state_words import StateWords
 from floodmark.compiler.ir import (
@@ -180,7 +180,7 @@ class Statements:
         assert node.result is not None
         return self.builder.load(self.routine.variable(node.result))
 
-    def _place(self, node: Inline) -> Remembered:
+    def _place(self, node: Inline) -> MemoryEntry:
         """The place of a call in the memory."""
         assert self.memory is not None
         return self.memory.look(self.builder, self.context, node, self._key(node))
@@ -205,7 +205,7 @@ class Statements:
         self.builder.position_at_end(done)
         return self.builder.load(found)
 
-    def _evaluate(self, node: Inline, place: Remembered) -> None:
+    def _evaluate(self, node: Inline, place: MemoryEntry) -> None:
         """Evaluates a call, and remembers that it is true."""
         assert node.result is not None
         self.run(node.body)
@@ -313,7 +313,7 @@ class Statements:
         so what it changes is changed for the caller."""
         arguments = [self.expressions.emit(argument) for argument in node.arguments]
         wanted = node.function.result
-        results = [] if wanted is None else [self.routine.room(held(wanted.type), "result")]
+        results = [] if wanted is None else [self.routine.room(register_of(wanted.type), "result")]
         states = [*self.states.words["new"], *self.states.words.get("old", [])]
         ended = self.builder.call(self._function_of(node.function), [self.context, *states, *results, *arguments])
         done, ended_early = self.routine.block("done"), self.routine.block("ended")
@@ -334,9 +334,9 @@ class Statements:
         if known is not None:
             return known
         states = [*self.states.words["new"], *self.states.words.get("old", [])]
-        results = [] if called.result is None else [held(called.result.type).as_pointer()]
+        results = [] if called.result is None else [register_of(called.result.type).as_pointer()]
         kinds = [self.context.type, *(word.type for word in states), *results]
-        kinds += [held(parameter.type) for parameter in called.parameters]
+        kinds += [register_of(parameter.type) for parameter in called.parameters]
         name = f"{self.symbol}.call.{len(self.functions)}"
         made = ir.Function(self.routine.function.module, ir.FunctionType(I64, kinds), name)
         made.linkage = "internal"

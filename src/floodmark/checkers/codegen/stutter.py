@@ -75,7 +75,7 @@ from floodmark.language.universe import universe
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class BoundVariable:
     """A variable that is bound once, and its value."""
 
     variable: Local
@@ -158,7 +158,9 @@ class Stutter:
     """The outcomes of expressions, where a variable has the value that is ``given``, and where the expression
     ``without`` is true, and silent, of every step."""
 
-    def __init__(self, layout: Layout, whole: Expr, given: Given | None = None, without: Expr | None = None) -> None:
+    def __init__(
+        self, layout: Layout, whole: Expr, given: BoundVariable | None = None, without: Expr | None = None
+    ) -> None:
         """``whole`` has every assignment of the variables in the expressions that are to come."""
         self._layout = layout
         self._given = given

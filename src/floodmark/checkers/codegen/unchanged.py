@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from floodmark.checkers.codegen import llvm_ir as ir
 from floodmark.checkers.codegen.bits import I64, Value, const, table
-from floodmark.checkers.codegen.stutter import Entry, Extent, Given, Outcome, Stutter
+from floodmark.checkers.codegen.stutter import BoundVariable, Entry, Extent, Outcome, Stutter
 from floodmark.compiler.ir import And, Generator, Predicate, Reduce, Universe, Witness
 from floodmark.compiler.layout import Layout, encode
 from floodmark.language.types import WORD
@@ -36,7 +36,7 @@ _LANES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Divided:
+class DividedReduction:
     """An ``all`` of a property that is divided. The clause of the value with code 0 has the bit ``first``, and those
     of the other values have the bits after that, by their codes."""
 
@@ -59,7 +59,7 @@ class Clauses:
     the bits of its clauses, none where it is always asked."""
 
     clauses: list[Clause] = field(default_factory=list)
-    divided: list[Divided | None] = field(default_factory=list)
+    divided: list[DividedReduction | None] = field(default_factory=list)
     bits: list[int] = field(default_factory=list)
     _places: dict[tuple[Clause, ...], int] = field(default_factory=dict)
 
@@ -93,7 +93,7 @@ class Clauses:
             rest, *values = _of_values(predicate, reduce, layout)
             if len(set(values)) > 1 and len(self.clauses) + len(values) < WORD:
                 first = self._place(tuple(values))
-                self.divided.append(Divided(reduce, first))
+                self.divided.append(DividedReduction(reduce, first))
                 bits = ((1 << len(values)) - 1) << first
                 self.bits.append(bits if rest == _nothing(layout) else bits | 1 << self._place((rest,)))
                 return
@@ -140,7 +140,7 @@ def _of_values(predicate: Predicate, reduce: Reduce, layout: Layout) -> list[Cla
     variable, whole = reduce.generators[0].variable, predicate.value
     found = [_nothing(layout)] * variable.type.codes
     for value in universe(variable.type):
-        clause = _clause(Stutter(layout, whole, Given(variable, value)).outcome(reduce))
+        clause = _clause(Stutter(layout, whole, BoundVariable(variable, value)).outcome(reduce))
         found[encode(variable.type, value)] = clause
     return [_clause(Stutter(layout, whole, without=reduce).outcome(whole)), *found]
 

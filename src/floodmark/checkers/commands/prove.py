@@ -92,17 +92,17 @@ def _listed(paths: list[Path], wanted: ProofSelection) -> list[Ask]:
             continue
         if os.path.isdir(path):
             every = [(spec, it) for spec in map(read, find([path], "all")) for it in spec.prove if it.tier == "quick"]
-            asked += [_made(*it, wanted) for it in every if wanted.name is None or it[1].is_called(wanted.name)]
+            asked += [_asking(*it, wanted) for it in every if wanted.name is None or it[1].is_called(wanted.name)]
             continue
         for spec in map(read, find([path], "all")):
-            asked += [_made(spec, it, wanted) for it in listed_proofs(spec, wanted.name)]
+            asked += [_asking(spec, it, wanted) for it in listed_proofs(spec, wanted.name)]
             if not spec.prove:
                 plain = ProofTask(seconds=wanted.seconds, workers=wanted.workers)
                 asked += _questions([spec.address], plain, wanted.scripts)
     return asked
 
 
-def _made(spec: Spec, proving: ListedProof, wanted: ProofSelection) -> Ask:
+def _asking(spec: Spec, proving: ListedProof, wanted: ProofSelection) -> Ask:
     def ask(watch: WatchInduction) -> ProofResult:
         return prove_listed(spec, proving, wanted.scripts, wanted.seconds, wanted.find, watch, wanted.workers)
 

@@ -52,7 +52,7 @@ class Tour:
 
     def runs(self) -> Iterator[WalkNode]:
         """The ends of the runs to be taken, in random order; then those of another search, if there are any."""
-        while ends := longest(self.walks.kept()):
+        while ends := longest(self.walks.kept_ends()):
             self.chance.shuffle(ends)
             yield from ends
             self.walks = self._explore()

@@ -74,7 +74,7 @@ class WalkNode:
 
 
 @dataclass(slots=True)
-class _KeptRun:
+class _PooledRun:
     node: WalkNode
     begun: int = 0
 
@@ -105,8 +105,8 @@ class Walks:
             WalkNode(self.proposals.layout.pack(state), step, None, None, 0)
             for step, state in reference.initial_states(model)
         ]
-        self._pool: list[_KeptRun] = []
-        self._shortest: dict[Piece, _KeptRun] = {}
+        self._pool: list[_PooledRun] = []
+        self._shortest: dict[Piece, _PooledRun] = {}
         taken = allowed if contract is None else contract.taken
         self._allowed = None if taken is None or set(taken) >= set(self.proposals.actions) else taken
         self._bounded = bool(type(model).methods("boundary"))
@@ -144,7 +144,7 @@ class Walks:
                 return found
         return None
 
-    def kept(self) -> list[WalkNode]:
+    def kept_ends(self) -> list[WalkNode]:
         """The ends of the runs that guided walks keep: for each piece of coverage, the shortest one that covers it."""
         return [each.node for each in self._pool]
 
@@ -254,7 +254,7 @@ class Walks:
         for piece in pieces:
             kept = self._shortest.get(piece)
             if kept is None:
-                kept = self._shortest[piece] = _KeptRun(WalkNode(proposal.after, node.start, proposal, node, depth))
+                kept = self._shortest[piece] = _PooledRun(WalkNode(proposal.after, node.start, proposal, node, depth))
                 self._pool.append(kept)
             elif depth < kept.node.depth:
                 kept.node = WalkNode(proposal.after, node.start, proposal, node, depth)

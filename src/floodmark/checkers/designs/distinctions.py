@@ -36,11 +36,11 @@ def distinction_of(beside: DesignPair, violation: Violation, subject: CheckSubje
     """The finding for a counterexample of which the good design takes every step."""
     found = None
     if violation.kind in ("deadlock", "liveness"):
-        found = _goes_on(beside, violation)
+        found = _continuation(beside, violation)
     if found is None and violation.kind == "liveness":
         found = _unfair(beside, violation, subject.fairness)
     if found is None and violation.kind in ("invariant", "transition"):
-        found = _judged(beside, violation, subject.properties.get(violation.property))
+        found = _property_divergence(beside, violation, subject.properties.get(violation.property))
     return found or _alike(beside, subject.constants)
 
 
@@ -52,7 +52,7 @@ def _divergence(
     return Divergence(good, bad, how, step, f"{good} {text}", tuple(reasons), ruling=ruling)
 
 
-def _goes_on(beside: DesignPair, violation: Violation) -> Divergence | None:
+def _continuation(beside: DesignPair, violation: Violation) -> Divergence | None:
     """The first state of the run's end or loop in which the good design can take a step that is not the
     other's."""
     first = len(violation.trace) - 1 if violation.loop is None else violation.loop
@@ -130,7 +130,7 @@ def _offers(model: Model, state: State, assumption: Assumption) -> dict[int, lis
     return found
 
 
-def _judged(beside: DesignPair, violation: Violation, prop: Property | None) -> Divergence | None:
+def _property_divergence(beside: DesignPair, violation: Violation, prop: Property | None) -> Divergence | None:
     """The divergence that the property is true in the good design, whose rule returns something else."""
     entries = violation.trace[-2:] if violation.kind == "transition" else violation.trace[-1:]
     if prop is None:

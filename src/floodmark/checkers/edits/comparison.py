@@ -350,7 +350,7 @@ def _escaped(mine: ProjectedGraph, escaped: InclusionCounterexample, version: Ve
 def _action_changes(old: ProjectedGraph, new: ProjectedGraph) -> list[ActionChange]:
     """Compares actions by the changes of shared values that they make in the states that both versions reach."""
     common = np.intersect1d(old.looks[old.graph.sources], new.looks[new.graph.sources])
-    made = [_made(seen, common) for seen in (old, new)]
+    made = [_new_steps(seen, common) for seen in (old, new)]
     programs = [read_program(seen.graph.model, {}) for seen in (old, new)]
     pairs = paired_actions(*programs)
     found = []
@@ -367,7 +367,7 @@ def _action_changes(old: ProjectedGraph, new: ProjectedGraph) -> list[ActionChan
     return found
 
 
-def _made(seen: ProjectedGraph, common: Numbers) -> dict[str, Numbers]:
+def _new_steps(seen: ProjectedGraph, common: Numbers) -> dict[str, Numbers]:
     graph = seen.graph
     keys = seen.keys((graph.sources, graph.targets))
     here = np.isin(seen.looks[graph.sources], common)

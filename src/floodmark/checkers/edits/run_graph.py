@@ -88,14 +88,14 @@ def run_graph(
     """
     rows: list[Rows] = []
 
-    def begun(model: Model, options: Options, _: Widths) -> Search:
+    def start_search(model: Model, options: Options, _: Widths) -> Search:
         return begin(model, (), options, watch, NoMigration())
 
     def keep(search: Search, result: SearchResult) -> SearchResult:
         rows[:] = [np.zeros((0, search.store.words), dtype=np.uint64), *search.pieces()]
         return result
 
-    found = search_in(model, options, watch, begun, keep)
+    found = search_in(model, options, watch, start_search, keep)
     if not found.complete:
         return found, None
     return found, _GraphMaker(sized(model, Widths(found.widths)), np.concatenate(rows), paused).graph()

@@ -181,7 +181,7 @@ class ValueHasher:
             return _class(each)
         if kind is types.ModuleType:
             return _module(each)
-        return _named(each) or _made(each)
+        return _named(each) or _instance_parts(each)
 
     def _function(self, function: types.FunctionType) -> Parts:
         code = function.__code__
@@ -287,7 +287,7 @@ def _label(element: Any, depth: int = 0) -> str:
         return f"{{{','.join(sorted(_label(part, depth + 1) for part in element))}}}"
     if isinstance(element, type | types.FunctionType):
         return f"{element.__module__}.{element.__qualname__}"
-    text, inner = _made(element)
+    text, inner = _instance_parts(element)
     return f"{kind.__module__}.{kind.__qualname__} {text} {[_label(part, depth + 1) for part in inner]}"
 
 
@@ -310,7 +310,7 @@ def _named(each: Any) -> Parts | None:
     return None
 
 
-def _made(each: Any) -> Parts:
+def _instance_parts(each: Any) -> Parts:
     """An instance: its class and its state."""
     kind = type(each)
     match each:

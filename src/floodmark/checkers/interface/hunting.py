@@ -47,7 +47,7 @@ def covering_runs(model: Model, seed: int = 1, explored: int = 20_000) -> list[t
     walks = Walks(model, [], "guided", seed)
     walks.search(explored)
     found = []
-    for end in longest(walks.kept()):
+    for end in longest(walks.kept_ends()):
         path = end.path()
         steps = [path[0].start]
         for before, node in pairwise(path):

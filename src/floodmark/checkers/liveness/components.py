@@ -106,7 +106,7 @@ class _FairComponents:
         while True:
             found = self._components(self.fields.ctypes.data)
             several = self._surveyed(found)
-            good, again = self._judged(several)
+            good, again = self._fairness(several)
             number = np.zeros(found + 1, dtype=np.int64)
             number[several[good]] = known + 1 + np.arange(int(good.sum()))
             known += int(good.sum())
@@ -138,7 +138,7 @@ class _FairComponents:
         self._survey(self.fields.ctypes.data)
         return several
 
-    def _judged(self, several: Numbers) -> tuple[Flags, Flags]:
+    def _fairness(self, several: Numbers) -> tuple[Flags, Flags]:
         """Two flags for each component: it is fair; it may contain a smaller fair one. Records the bad labels of the
         latter."""
         every, some, taken = (self.kept[field][1:] for field in (loops.EVERY, loops.SOME, loops.TAKEN))

@@ -65,7 +65,7 @@ class MemoryStore(LocalStore):
         return sum(worker.count + worker.pending for worker in self.workers)
 
     @property
-    def held(self) -> int:
+    def memory_bytes(self) -> int:
         """Bytes of states and table."""
         states = sum(in_pages(worker.count * self.stride) for worker in self.workers)
         return states + (0 if self.table is None else self.table.size)
@@ -89,7 +89,7 @@ class MemoryStore(LocalStore):
     def _next_table(self) -> tuple[int, int]:
         """The number of cells that the table should have, and of states that then fit. Raises StoreFull."""
         needed = self.needed
-        room = self.budget.room(self.held) - self.budget.of_pages(len(self.workers))
+        room = self.budget.room(self.memory_bytes) - self.budget.of_pages(len(self.workers))
         cells = int(GROWTH * self.cells)
         while int(FULL * cells) < WORTHWHILE * needed:
             cells = int(GROWTH * cells)
@@ -141,7 +141,7 @@ class MemoryStore(LocalStore):
     def adapt(self) -> None:
         if self.table is None:
             return
-        room = self.budget.room(self.held) - self.table.size - self.budget.of_pages(len(self.workers))
+        room = self.budget.room(self.memory_bytes) - self.table.size - self.budget.of_pages(len(self.workers))
         if self.capacity * self.stride <= room:
             return
         self.capacity = max(room, 0) // self.stride

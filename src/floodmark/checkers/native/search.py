@@ -55,7 +55,7 @@ def search_states(
     of_states, of_runs = check.split_properties(properties)
     check.refuse_symmetry(of_runs, options)
 
-    def begun(model: Model, options: Options, _: Widths) -> Search:
+    def start_search(model: Model, options: Options, _: Widths) -> Search:
         return begin(model, of_states, options, watch)
 
     def judge(search: Search, result: SearchResult) -> SearchResult:
@@ -63,7 +63,7 @@ def search_states(
             return result
         return check.after_native(search.model, of_runs, search.options, search.pieces(), result)
 
-    return search_in(model, options, watch, begun, judge)
+    return search_in(model, options, watch, start_search, judge)
 
 
 def reachable_set(model: Model, options: Options) -> tuple[NDArray[np.uint64], Model]:
@@ -74,14 +74,14 @@ def reachable_set(model: Model, options: Options) -> tuple[NDArray[np.uint64], M
     """
     rows: list[NDArray[np.uint64]] = []
 
-    def begun(model: Model, options: Options, _: Widths) -> Search:
+    def start_search(model: Model, options: Options, _: Widths) -> Search:
         return begin(model, (), options)
 
     def keep(search: Search, result: SearchResult) -> SearchResult:
         rows[:] = [np.zeros((0, search.store.words), dtype=np.uint64), *search.pieces()]
         return result
 
-    found = search_in(model, options, None, begun, keep)
+    found = search_in(model, options, None, start_search, keep)
     for violation in found.violations:
         raise SourceError(violation.message, violation.file, violation.line)
     if not found.complete:

@@ -94,10 +94,10 @@ class _Graph:
         """The steps that do not fail; a state outside the boundary has none."""
         if state not in self.steps:
             inside = reference.within_boundary(self.model, state)
-            self.steps[state] = list(self._taken(state)) if inside else []
+            self.steps[state] = list(self._steps_from(state)) if inside else []
         return self.steps[state]
 
-    def _taken(self, state: State) -> Iterator[tuple[Step, State]]:
+    def _steps_from(self, state: State) -> Iterator[tuple[Step, State]]:
         for name in type(self.model).methods("action"):
             for step in reference.choices(self.model, state, name):
                 with suppress(SourceError):

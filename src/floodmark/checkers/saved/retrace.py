@@ -23,7 +23,7 @@ def retraced(model: Model, entries: Sequence[WrittenEntry]) -> tuple[TraceState,
     """The trace that was written as ``entries``. Raises SourceError when the model takes other steps."""
     trace: list[TraceState] = []
     for entry in entries:
-        after = _taken(model, trace[-1].state if trace else None, entry)
+        after = _next_state(model, trace[-1].state if trace else None, entry)
         if trace_entry(model, after) != entry:
             raise _disagrees(model, f"{show_step(after.step)} leads to another state than the results say")
         trace.append(after)
@@ -46,7 +46,7 @@ def step_of(model: Model, entry: WrittenEntry) -> Step:
         return Step(name, {each: value_of(kinds[each], given, each) for each, given in arguments.items()})
 
 
-def _taken(model: Model, state: State | None, entry: WrittenEntry) -> TraceState:
+def _next_state(model: Model, state: State | None, entry: WrittenEntry) -> TraceState:
     step = step_of(model, entry)
     if state is None:
         for begun, first in reference.initial_states(model):

@@ -160,7 +160,7 @@ class LocalStore(Store):
         return [sum(stop for _, stop in level) for level in zip(*(part.levels for part in self.parts), strict=True)]
 
     @property
-    def held(self) -> int:
+    def memory_bytes(self) -> int:
         """The number of bytes of memory of its states and tables."""
         return 0
 
@@ -196,7 +196,7 @@ class LocalStore(Store):
         return seen.largest
 
     def values_seen(self, budget: MemoryBudget) -> dict[str, int]:
-        room = budget.room(self.held) - self.held
+        room = budget.room(self.memory_bytes) - self.memory_bytes
         return values_seen(self.interface.layout, self.pieces, self.count, room)
 
     def confirm_symmetry(self, kernel: Kernel, stopped: bool) -> None:

@@ -254,7 +254,7 @@ class Checkpoints:
             found = cluster, chain[intact - 1]
         if found is None:
             raise SourceError(f"there is no intact checkpoint in {self.folder.url}: {self.damage()}")
-        return self._begun(*found)
+        return self._resumed(*found)
 
     def damage(self) -> str:
         """The error for a damaged checkpoint."""
@@ -296,7 +296,7 @@ class Checkpoints:
             return cluster.put_from_objects(data, objects, ledger, token)
         return cluster.put_from(self.spark.pickleFile(data).map(_as_seed), token)
 
-    def _begun(self, cluster: Cluster, manifest: Manifest) -> tuple[Cluster, Manifest]:
+    def _resumed(self, cluster: Cluster, manifest: Manifest) -> tuple[Cluster, Manifest]:
         """Has the cluster, and what is written from now on, continue from a manifest."""
         ends = np.cumsum(cluster.ledger.widths()[: manifest.level]).tolist()
         cluster.goes_on_from(ends, np.frombuffer(bytes.fromhex(manifest.counters), dtype=np.uint64))

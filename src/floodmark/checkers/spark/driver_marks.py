@@ -117,7 +117,7 @@ def driver_of(folder: Path, own: Address | None) -> DriverState:
     except (OSError, ValueError, TypeError):
         return DriverState(None, "it does not say where its driver is")
     if not mark.is_locked:
-        return _asked(mark, own)
+        return _answer_of_driver(mark, own)
     if mark.boot != this_boot() and mark.maker != socket.gethostname():
         return DriverState(None, f"its driver was on {mark.maker}")
     if unless_locked(folder, lambda: None):
@@ -126,7 +126,7 @@ def driver_of(folder: Path, own: Address | None) -> DriverState:
 
 
 @lru_cache(maxsize=1000)
-def _asked(mark: DriverMark, own: Address | None) -> DriverState:
+def _answer_of_driver(mark: DriverMark, own: Address | None) -> DriverState:
     where = f"{mark.host}:{mark.port}"
     if not mark.peer:
         return DriverState(None, f"its driver at {where} could not be reached from here")

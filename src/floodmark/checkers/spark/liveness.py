@@ -54,7 +54,7 @@ class LivenessCheck:
     def finding(self, goal: Goal) -> Finding | None:
         """The finding on a goal; None if it requires the whole graph."""
         try:
-            found = self.rounds.answered(partial(self._judged, goal))
+            found = self.rounds.answered(partial(self._finding, goal))
         except ConditionFailure as failing:
             state = self.layout.unpack(failing.state)
             for condition in self.conditions:
@@ -67,7 +67,7 @@ class LivenessCheck:
             return _holds(goal, self._needs(goal, found.enabled))
         return None if found.verdict == "undetermined" else found
 
-    def _judged(self, goal: Goal) -> Finding | Elimination:
+    def _finding(self, goal: Goal) -> Finding | Elimination:
         """The finding; where it holds by fairness, the elimination that left nothing."""
         if goal.breach is None:
             missed = StateSelection(self._bit(goal.goal), 0)

@@ -73,7 +73,7 @@ def search_states(
     check.refuse_symmetry(of_runs, options)
     moves: list[ClusterMigration] = []  # of the newest attempt
 
-    def begun(model: Model, options: Options, widths: Widths) -> Search:
+    def start_search(model: Model, options: Options, widths: Widths) -> Search:
         moves[:] = [ClusterMigration(replace(distribution, widths=widths), options.limits.memory)]
         search = begin(model, of_states, options, watch, moves[0])
         search.found.engine = "spark"
@@ -85,7 +85,7 @@ def search_states(
             moves[0].keep(search, distribution.keep_states)
         return judged
 
-    return search_in(model, options, watch, begun, then, _widths_to_begin_with(options, distribution))
+    return search_in(model, options, watch, start_search, then, _widths_to_begin_with(options, distribution))
 
 
 def _widths_to_begin_with(options: Options, distribution: Distribution) -> Widths:
@@ -297,11 +297,11 @@ class ClusterMigration(FileMigration):
         if not self._has_workers(search):
             return
 
-        def begun(manifest: Manifest) -> Cluster:
+        def start_search(manifest: Manifest) -> Cluster:
             refuse_another(manifest, own, checkpoints.folder.url)
             return self._new_cluster(search, initial, manifest.partitions)
 
-        cluster, manifest = checkpoints.resume(begun, search.show)
+        cluster, manifest = checkpoints.resume(start_search, search.show)
         if checkpoints.damaged:
             search.say(f"continues from level {manifest.level} of {checkpoints.folder.url}; {checkpoints.damage()}")
         search.level = manifest.level

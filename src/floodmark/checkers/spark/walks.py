@@ -91,7 +91,8 @@ class _Waves:
         with watching_jobs(self.context, tell=self._say, limit=self._is_over) as watching:
             self.context.setJobGroup(watching.group, "floodmark", interruptOnCancel=False)
             rows = self.context.parallelize(parts, len(parts))
-            return [pickle.loads(content) for content in rows.map(functools.partial(_taken, files, task)).collect()]
+            groups = rows.map(functools.partial(_walk_groups, files, task))
+            return [pickle.loads(content) for content in groups.collect()]
 
     @property
     def _limit(self) -> float | None:
@@ -105,7 +106,7 @@ class _Waves:
             self.watch(Progress(0, 0, 0, 0, time.monotonic() - self.began, 0, note=what))
 
 
-def _taken(files: Broadcast[PackedFiles], task: WalkTask, part: tuple[int, int]) -> bytes:
+def _walk_groups(files: Broadcast[PackedFiles], task: WalkTask, part: tuple[int, int]) -> bytes:
     """Takes some groups of walks, on a worker."""
     check = check_on_worker(files.value, task.check)
     properties = [prop for prop in check.properties() if not prop.is_liveness]

@@ -20,8 +20,8 @@ def step_differs(model: Model, action: Action, state: State, step: Step, swap: R
     here, there = _outcome(model, state, step), _outcome(model, _swapped(state, swap), other)
     if there == (_swapped(here, swap) if isinstance(here, tuple) else here):
         return None
-    one = f"{show_step(step)} {_made(model, state, here)}"
-    two = f"{show_step(other)} {_made(model, _swapped(state, swap), there)}"
+    one = f"{show_step(step)} {_outcome_text(model, state, here)}"
+    two = f"{show_step(other)} {_outcome_text(model, _swapped(state, swap), there)}"
     return f"where {_shown(model, action, [state])}, {one}; with {_pair(swap)} swapped, {two}"
 
 
@@ -54,7 +54,7 @@ def _outcome(model: Model, state: State, step: Step) -> State | str:
     return "is not enabled" if after is None else after
 
 
-def _made(model: Model, before: State, outcome: State | str) -> str:
+def _outcome_text(model: Model, before: State, outcome: State | str) -> str:
     if isinstance(outcome, str):
         return outcome
     pairs = zip(model.variable_types, before, outcome, strict=True)

@@ -76,10 +76,10 @@ class Walk:
         if (state, text) not in self.taken:
             if len(self.taken) >= MAX_KEPT:
                 self.taken.clear()
-            self.taken[state, text] = self._begun(text) if state is None else self._next(state, text)
+            self.taken[state, text] = self._initial_state(text) if state is None else self._next(state, text)
         return self.taken[state, text]
 
-    def _begun(self, text: str) -> TraceState | str:
+    def _initial_state(self, text: str) -> TraceState | str:
         found = [begun for begun in self.beginnings() if is_called(begun.step, text)]
         return _the_only(found, text) or f"{text} is no initial state of {type(self.model).__name__}"
 

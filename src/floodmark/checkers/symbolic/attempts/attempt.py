@@ -76,7 +76,7 @@ class Attempt:
             self.contradicted(headline, found.violation, judged)
             return
         draft.headline = f"{headline}; {_checked(found)}"
-        self.held(found)
+        self.report_holding(found)
 
     def note_induction(self, proof: InductionProof, lemmas: Sequence[Property], unbounded: Sequence[str]) -> None:
         """Adds the facts about an induction with lemmas, for every value of the ``unbounded`` constants."""
@@ -87,7 +87,7 @@ class Attempt:
             "unbounded": list(unbounded),
         }
 
-    def held(self, found: Enumeration) -> None:
+    def report_holding(self, found: Enumeration) -> None:
         """Reports that the properties hold. If there is no reachable state, they hold vacuously, and nothing is proved.
         """
         draft = self.draft

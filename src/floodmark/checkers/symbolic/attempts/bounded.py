@@ -73,7 +73,7 @@ def _after_walks(attempt: Attempt, deadline: Deadline) -> None:
         return len(runs), found
 
     searched, found = at_widths(attempt.model, search)
-    draft.seconds = deadline.taken
+    draft.seconds = deadline.seconds_used
     draft.facts["after"] = searched
     walks = f"of {counted(task.after_walks, 'walk')}"
     if found.violation is not None:
@@ -102,7 +102,7 @@ def _to_the_end(attempt: Attempt, depth: int) -> None:
     elif found.complete and found.depth + _beyond(attempt) <= depth:
         where = f"which lead to {all_states(found)}" if found.states else "for no state is within the boundary"
         draft.headline = f"{headline}, {where}"
-        attempt.held(found)
+        attempt.report_holding(found)
     elif attempt.task.expect == "bounded" and attempt.check.wanted_property is None:
         draft.exit_code = ExitCode.AS_EXPECTED
         draft.headline += ", as the spec expects"

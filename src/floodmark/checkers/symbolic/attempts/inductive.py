@@ -45,7 +45,7 @@ def attempt_inductive(attempt: Attempt) -> None:
     for_every = f", for every {', '.join(unbounded)}" if unbounded else ""
     if system.domain:
         for_every += f" with {', '.join(f'{form} >= 0' for form in system.domain)}"
-    draft.verdict, draft.exit_code = _judged(proof)
+    draft.verdict, draft.exit_code = _verdict_of(proof)
     if draft.verdict == "holds":
         attempt.proved(f"inductive: {with_lemmas}{for_every}", every)
         if unbounded and draft.verdict == "holds":
@@ -60,7 +60,7 @@ def induction_failed(attempt: Attempt, system: System, properties: list[Property
         for obligation in proof.failing():
             confirm(attempt.model, properties, obligation)
         proof = with_reachability(proof, ReachabilityOracle(attempt.model).asks)
-    attempt.draft.verdict, attempt.draft.exit_code = _judged(proof)
+    attempt.draft.verdict, attempt.draft.exit_code = _verdict_of(proof)
     about = f"{len(properties)} invariants and lemmas that it rests on"
     _show_what_fails(attempt, system, proof, f"{about}, {counted(len(proof.obligations), 'obligation')}")
 
@@ -89,7 +89,7 @@ def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -
     attempt.says_no_limit()
 
 
-def _judged(proof: InductionProof) -> tuple[Verdict, ExitCode]:
+def _verdict_of(proof: InductionProof) -> tuple[Verdict, ExitCode]:
     if proof.outcome == "proved":
         return "holds", ExitCode.AS_EXPECTED
     shown = [obligation.counterexample for obligation in proof.failing() if obligation.counterexample is not None]

@@ -59,7 +59,7 @@ def spot_check(system: System, properties: Sequence[Property], seconds: float | 
                 f"{_wrong(constants)}: {failing.action} does not preserve {failing.property}: {failing.counterexample}"
             )
         (found.proved if proof.outcome == "proved" else found.open).append(constants)
-    return replace(found, seconds=deadline.taken)
+    return replace(found, seconds=deadline.seconds_used)
 
 
 def choices(system: System) -> list[Constants]:

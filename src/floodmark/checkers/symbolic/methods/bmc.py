@@ -102,7 +102,7 @@ def search(
             break
         found.depth = length
     found.interchangeable = runs.interchangeable
-    found.seconds = deadline.taken
+    found.seconds = deadline.seconds_used
     return found
 
 

@@ -67,11 +67,11 @@ def k_induction(
     shown: tuple[TraceState, ...] = ()
     for k in range(1, depth + 1):
         if deadline.ended:
-            return KInduction("undetermined", k, None, shown, deadline.reason, deadline.taken)
+            return KInduction("undetermined", k, None, shown, deadline.reason, deadline.seconds_used)
         base = search(system, [*states, *steps], k, deadline, least=k, record=record)
         if base.violation is not None or base.stopped:
             outcome: Outcome = "undetermined" if base.stopped else "fails"
-            return KInduction(outcome, k, base.violation, shown, base.stopped, deadline.taken)
+            return KInduction(outcome, k, base.violation, shown, base.stopped, deadline.seconds_used)
         mark = system.values.symbols.truth(f"breaks:{k}")
         last = system.values.symbols.truth(f"fails:{k}")
         goal = unrolling.at(as_term(disj(failing)), k - 1)
@@ -93,10 +93,10 @@ def k_induction(
         else:
             mark = last
         if answer == z3.unsat:
-            return KInduction("proved", k, seconds=deadline.taken)
+            return KInduction("proved", k, seconds=deadline.seconds_used)
         if answer == z3.unknown:
             reason = deadline.reason if deadline.ended else gave_up(unrolling.solver)
-            return KInduction("undetermined", k, None, shown, reason, deadline.taken)
+            return KInduction("undetermined", k, None, shown, reason, deadline.seconds_used)
         shown = _run(unrolling, unrolling.solver.model(), len(unrolling.states))
         unrolling.add(z3.Not(mark))
         if len(unrolling.states) == k:
@@ -104,7 +104,7 @@ def k_induction(
             if k > 1:
                 _all_different(unrolling, k - 1)
         unrolling.say(unrolling.at(assumed, k))
-    return KInduction("fails", depth, None, shown, None, deadline.taken)
+    return KInduction("fails", depth, None, shown, None, deadline.seconds_used)
 
 
 def _all_different(unrolling: Unrolling, index: int) -> None:

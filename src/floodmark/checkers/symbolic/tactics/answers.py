@@ -130,10 +130,10 @@ def from_data(data: object) -> Answers:
     """Answers from TOML. Raises MalformedAnswerError for a malformed one."""
     if not isinstance(data, list):
         raise MalformedAnswerError("an obligation has a list of answers, one for each of its cases")
-    return tuple(_wanted(_answer(it)) for it in data)
+    return tuple(_required(_answer(it)) for it in data)
 
 
-def _wanted(answer: Answer | None) -> Answer:
+def _required(answer: Answer | None) -> Answer:
     if answer is None:
         raise MalformedAnswerError("a case has no answer")
     return answer

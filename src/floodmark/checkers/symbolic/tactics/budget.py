@@ -26,13 +26,13 @@ class Deadline:
     started: float = field(default_factory=time.perf_counter)
 
     @property
-    def taken(self) -> float:
+    def seconds_used(self) -> float:
         return time.perf_counter() - self.started
 
     @property
     def left(self) -> float | None:
         """The remaining seconds; None without a limit."""
-        return None if self.seconds is None else max(0.0, self.seconds - self.taken)
+        return None if self.seconds is None else max(0.0, self.seconds - self.seconds_used)
 
     @property
     def ended(self) -> bool:
@@ -48,7 +48,7 @@ class Deadline:
 
     @property
     def _is_late(self) -> bool:
-        return self.seconds is not None and self.taken >= self.seconds
+        return self.seconds is not None and self.seconds_used >= self.seconds
 
     def check(self, solver: Any, *assumed: Any, most: int | None = None) -> Any:
         """A solver's answer within the rest of the budget, and at most ``most`` units."""

@@ -271,20 +271,20 @@ class BitVectors(Numbers):
 
     def _plus(self, a: Number, b: Number) -> Number:
         (a_low, a_high), (b_low, b_high) = _interval(a), _interval(b)
-        return self._made(z3core.Z3_mk_bvadd, a, b, a_low + b_low, a_high + b_high)
+        return self._computed(z3core.Z3_mk_bvadd, a, b, a_low + b_low, a_high + b_high)
 
     def _minus(self, a: Number, b: Number) -> Number:
         (a_low, a_high), (b_low, b_high) = _interval(a), _interval(b)
-        return self._made(z3core.Z3_mk_bvsub, a, b, a_low - b_high, a_high - b_low)
+        return self._computed(z3core.Z3_mk_bvsub, a, b, a_low - b_high, a_high - b_low)
 
     def _times(self, a: Number, b: Number) -> Number:
         corners = [x * y for x in _interval(a) for y in _interval(b)]
-        return self._made(z3core.Z3_mk_bvmul, a, b, min(corners), max(corners))
+        return self._computed(z3core.Z3_mk_bvmul, a, b, min(corners), max(corners))
 
     def _divided(self, a: Number, b: Number) -> Number:
         low, high = _quotients(_interval(a), _interval(b))
         if _interval(a)[0] >= 0 and _interval(b)[0] > 0:
-            return self._made(z3core.Z3_mk_bvudiv, a, b, low, high)
+            return self._computed(z3core.Z3_mk_bvudiv, a, b, low, high)
         low -= 1  # as it is rounded down
         width = max(_width(a), _width(b), width_of(low, high))
         x, y = self._in(a, width), self._in(b, width)
@@ -294,9 +294,9 @@ class BitVectors(Numbers):
 
     def _rest(self, a: Number, b: Number) -> Number:
         low, high = _rests(_interval(a), _interval(b))
-        return self._made(z3core.Z3_mk_bvsmod, a, b, low, high)  # SMT-LIB's remainder with the sign of the divisor
+        return self._computed(z3core.Z3_mk_bvsmod, a, b, low, high)  # SMT-LIB's remainder with the sign of the divisor
 
-    def _made(self, operation: Callable[..., Any], a: Number, b: Number, low: int, high: int) -> Number:
+    def _computed(self, operation: Callable[..., Any], a: Number, b: Number, low: int, high: int) -> Number:
         width = max(_width(a), _width(b), width_of(low, high))
         x, y = self._in(a, width), self._in(b, width)
         return Bits(_bits(operation(CONTEXT.ref(), x.ast, y.ast)), low, high, width)
