@@ -19,7 +19,7 @@ from floodmark.checkers.reference import search as reference
 from floodmark.checkers.search_result import Limits, Options
 from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.translate import effects, transition_system
-from floodmark.checkers.symbolic.translate.expressions import Evaluator as ExpressionEvaluator
+from floodmark.checkers.symbolic.translate.expressions import ExpressionEvaluator
 from floodmark.checkers.symbolic.translate.obligations import TYPES
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.compiler.node_builder import NodeBuilder

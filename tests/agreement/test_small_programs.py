@@ -15,8 +15,10 @@ import pytest
 
 from benchmarks.results import RESULTS
 from floodmark.checkers.symbolic.terms.booleans import conj
-from floodmark.checkers.symbolic.translate import any_size_loops, effects, reductions
+from floodmark.checkers.symbolic.translate import any_size_effects, any_size_loops, effects, reductions
 from floodmark.checkers.symbolic.translate.any_size_loops import Addition
+from floodmark.checkers.symbolic.translate.evaluation import EvaluationContext
+from floodmark.checkers.symbolic.translate.statements import StatementEvaluator
 from floodmark.compiler import ir, statements
 from floodmark.compiler.failures import can_fail
 from tests.support import program_agreement
@@ -138,13 +140,14 @@ def forgetful(*about: Any) -> effects.SymbolicStep:
     """An action whose guards lose what the functions that they call require."""
     fired = effects.fire(*about)
     values, variables, action, state, parameters = about
-    asked = effects.StatementEvaluator(values, variables, state)
+    context = EvaluationContext(values, state)
+    evaluator = StatementEvaluator(context, variables)
     for parameter, value in zip(action.parameters, parameters, strict=True):
-        asked.locals[parameter.slot] = value
-    truths = [asked.evaluate(guard) for guard in action.guards]
-    asked.required = []
-    asked.run(action.body)
-    return effects.SymbolicStep(action, conj([*truths, *asked.required]), fired.failures, fired.after, parameters)
+        context.locals[parameter.slot] = value
+    truths = [evaluator.evaluate(guard) for guard in action.guards]
+    context.required = []
+    evaluator.run(action.body)
+    return effects.SymbolicStep(action, conj([*truths, *context.required]), fired.failures, fired.after, parameters)
 
 
 def found_by(grammar: Grammar, place: int, directory: Path, many: int = 14) -> dict[str, list[str]]:
@@ -200,11 +203,11 @@ def test_an_addition_that_is_known_beside_another_is_noticed(tmp_path: Path, mon
         return [replace(addition, alone=addition.optional) for addition in any_size_loops.additions(loop)]
 
     assert not excluded(ADDITIONS, BESIDE_ANOTHER, tmp_path)
-    monkeypatch.setattr(effects, "additions", known)
+    monkeypatch.setattr(any_size_effects, "additions", known)
     assert "which the terms exclude" in excluded(ADDITIONS, BESIDE_ANOTHER, tmp_path)[0]
 
 
 def test_a_loop_in_the_order_of_slots_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not excluded(ADDED, IN_ORDER, tmp_path)
-    monkeypatch.setattr(effects.StatementEvaluator, "_in_any_order", lambda _, element, slots: slots)
+    monkeypatch.setattr(StatementEvaluator, "_in_any_order", lambda _, element, slots: slots)
     assert "which the terms exclude" in excluded(ADDED, IN_ORDER, tmp_path)[0]

@@ -27,7 +27,7 @@ from floodmark.checkers.codegen import cost
 from floodmark.checkers.codegen.model_module import parts
 from floodmark.checkers.export import promela, tla
 from floodmark.checkers.export.graph_queries import CannotExportError
-from floodmark.checkers.symbolic.translate import effects
+from floodmark.checkers.symbolic.translate import statements as symbolic_statements
 from floodmark.checkers.symbolic.translate.transition_system import system_of
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler import program as programs
@@ -309,14 +309,14 @@ def test_engines_agree_about_generated_models_whose_functions_are_shared(
 
 def test_z3_asks_once_about_equal_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statements, "MAX_COPY", 50)
-    monkeypatch.setattr(effects, "MAX_OUTCOMES", 40)
+    monkeypatch.setattr(symbolic_statements, "MAX_OUTCOMES", 40)
     with imported(levels(30, SAME), "Levels", tmp_path) as cls:
         system_of(cls(), [])
 
 
 def test_z3_refuses_too_many_different_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statements, "MAX_COPY", 50)
-    monkeypatch.setattr(effects, "MAX_OUTCOMES", 8)
+    monkeypatch.setattr(symbolic_statements, "MAX_OUTCOMES", 8)
     with imported(levels(30), "Levels", tmp_path) as cls, pytest.raises(UnsupportedError) as no:
         system_of(cls(), [])
     assert "too many for z3" in no.value.message

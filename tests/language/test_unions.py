@@ -407,7 +407,7 @@ def test_z3_knows_the_values_of_a_union(union: object) -> None:
     one = values.fresh(kind, "one")
     solver = z3.Solver()
     solver.add(as_term(values.well_formed(kind, one)))
-    leaves = tuple(leaf.term for leaf in values.leaves(kind, one))
+    leaves = tuple(leaf.term for leaf in values.components.leaves(kind, one))
     found = [values.decode(kind, one, answer) for answer in every_model(solver, leaves)]
     assert sorted(found, key=order_key) == sorted(universe(kind), key=order_key)
     assert len(found) == len(set(found))

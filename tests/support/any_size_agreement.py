@@ -70,9 +70,9 @@ class Pinned:
         """Whether the elements of a set with a capacity are in its first slots, as one of the ways to have them."""
         values = self.system.values
         kinds = {kind.cls: kind for kind in _open_kinds(self.system.variables.values())}
-        self.sizes: list[Truth] = [values.constants[name] == model.constant_values[name] for name in names]
+        self.sizes: list[Truth] = [values.types.constants[name] == model.constant_values[name] for name in names]
         for kind in kinds.values():
-            individuals = values.individuals(kind)
+            individuals = values.types.individuals(kind)
             count = model.identifier_count(kind.cls)
             everyone = [individuals.named(number) for number in range(1, count + 1)]
             one = z3.Const("one", individuals.sort)
@@ -87,14 +87,13 @@ class Pinned:
         values = self.system.values
         match kind:
             case MapType(OpenIdentifierType() as key, of):
-                individuals = values.individuals(key)
+                individuals = values.types.individuals(key)
                 return conj(self.is_value(of, component.at(individuals.named(k.number)), value[k]) for k in value)
             case MapType(OpenIntType(), of):
                 return conj(self.is_value(of, component.at(k), value[k]) for k in value)
             case MapType(key, of):
-                return conj(
-                    self.is_value(of, part, value[k]) for k, part in zip(values.members(key), component, strict=True)
-                )
+                entries = zip(values.types.members(key), component, strict=True)
+                return conj(self.is_value(of, part, value[k]) for k, part in entries)
             case RecordType(_, fields):
                 parts, known = zip(fields, component, strict=True), kind.parts(value)
                 return conj(self.is_value(of, part, known[name]) for (name, of), part in parts)
@@ -102,13 +101,13 @@ class Pinned:
                 if value is None:
                     return negation(component[0])
                 return conj((component[0], self.is_value(inner, component[1], value)))
-            case SetType(element, _) if values.is_unordered(kind) and self.in_first_slots:
+            case SetType(element, _) if values.types.is_unordered(kind) and self.in_first_slots:
                 held = [*value]
                 return conj(
                     conj((used, self.is_value(element, item, held[at]))) if at < len(held) else negation(used)
                     for at, (used, item) in enumerate(component)
                 )
-            case SetType(element, _) if values.is_unordered(kind):
+            case SetType(element, _) if values.types.is_unordered(kind):
                 inside = [[conj((used, self.is_value(element, item, it))) for it in value] for used, item in component]
                 none_else = (disj([negation(used), *row]) for row, (used, _) in zip(inside, component, strict=True))
                 return conj([*none_else, *(disj(column) for column in zip(*inside, strict=True))])

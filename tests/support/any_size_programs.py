@@ -98,7 +98,7 @@ class _Asking:
             fired = taken(system.values, system.variables, part, system.now.state, [])
             enabled, failed, after = fired.enabled, fired.failed, fired.after
         (kind,) = {kind for kind in map(_nodes_in, system.variables.values()) if kind is not None}
-        finite = Finite(system, system.values.individuals(kind), "nodes", model.constant_values["nodes"])
+        finite = Finite(system, system.values.types.individuals(kind), "nodes", model.constant_values["nodes"])
         pinned.in_first_slots = True
         here = [as_term(pinned.is_state(system.now.state, state)) for state in states]
         pinned.in_first_slots = False

@@ -15,8 +15,9 @@ from floodmark.checkers.project.properties import _property
 from floodmark.checkers.symbolic.methods.progress import _number
 from floodmark.checkers.symbolic.methods.rankings import BoundRanking
 from floodmark.checkers.symbolic.terms.booleans import as_term
-from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.translate.effects import fire as taken
+from floodmark.checkers.symbolic.translate.evaluation import EvaluationContext
+from floodmark.checkers.symbolic.translate.statements import StatementEvaluator
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.symbolic.values.value import Values
@@ -183,8 +184,9 @@ def unlike_terms(
                     judged = system.judge(part, now, now if part.kind == "transition" else None)
                     said, failures = [as_term(judged.truth)], judged.failures
                 case Rank(value=value):
-                    effects = StatementEvaluator(values, system.variables, now)
-                    said, failures = [_number_term(values, effects.evaluate(value))], effects.failures
+                    context = EvaluationContext(values, now)
+                    number = StatementEvaluator(context, system.variables).evaluate(value)
+                    said, failures = [_number_term(values, number)], context.failures
                 case Beginning(action=action):
                     fired = taken(values, system.variables, action, begins_with(system), [case])
                     said, failures = [as_term(fired.enabled), *of_state(fired.after)], fired.failures

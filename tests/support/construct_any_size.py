@@ -11,8 +11,9 @@ from typing import Any
 import z3
 
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
-from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
 from floodmark.checkers.symbolic.translate.effects import fire as taken
+from floodmark.checkers.symbolic.translate.evaluation import EvaluationContext
+from floodmark.checkers.symbolic.translate.statements import StatementEvaluator
 from floodmark.checkers.symbolic.translate.transition_system import Components
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.compiler.ir import Predicate
@@ -72,7 +73,7 @@ class _Asking:
         kinds = {it.cls: it for kind in self.system.variables.values() for it in parts_of(kind)
                  if isinstance(it, OpenIdentifierType)}  # fmt: skip
         (kind,) = kinds.values()
-        self.finite = Finite(self.system, values.individuals(kind), "nodes", model.constant_values["nodes"])
+        self.finite = Finite(self.system, values.types.individuals(kind), "nodes", model.constant_values["nodes"])
         self.case = values.fresh(IntType(0, len(states) - 1), "case")
         self.pinned.in_first_slots = True
         self.here = [as_term(self.pinned.is_state(now, state)) for state in states]
@@ -110,9 +111,9 @@ class _Asking:
                 judged = system.judge(part, now, now if part.kind == "transition" else None)
                 enabled, failed = judged.truth, judged.failed
             case Rank(value=value):
-                effects = StatementEvaluator(values, system.variables, now)
-                result, enabled = effects.evaluate(value), True
-                failed = disj(bad for _, bad in effects.failures)
+                context = EvaluationContext(values, now)
+                result, enabled = StatementEvaluator(context, system.variables).evaluate(value), True
+                failed = disj(bad for _, bad in context.failures)
             case Beginning(action=action):
                 fired = taken(values, system.variables, action, begins_with(system), [self.case])
                 enabled, failed, after = fired.enabled, fired.failed, fired.after

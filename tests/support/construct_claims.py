@@ -16,7 +16,8 @@ import z3
 from floodmark.checkers.project.claim import Claim
 from floodmark.checkers.symbolic.methods.claims import _lower, _NoState, _parameters
 from floodmark.checkers.symbolic.terms.booleans import as_term, conj, disj
-from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
+from floodmark.checkers.symbolic.translate.evaluation import EvaluationContext
+from floodmark.checkers.symbolic.translate.statements import StatementEvaluator
 from floodmark.checkers.symbolic.values.types import UnsupportedError
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.claims import Expectation
@@ -136,18 +137,21 @@ def _by_terms(
     parameters, body, result = _lower(model, claim, dict(kinds))
     values = Values(integers=any(str(kind) == "int" or "int" in str(kind) for kind in kinds.values()))
     arguments = {name: values.fresh(kind, name) for name, kind in kinds.items()}
-    effects = StatementEvaluator(values, {}, {})
+    context = EvaluationContext(values, {})
     for local in parameters:
-        effects.locals[local.slot] = arguments[local.name]
-    effects.run(body)
-    wanted = [as_term(it) for it in (conj(effects.required), effects.locals[result.slot])]
-    wanted.append(as_term(disj(bad for _, bad in effects.failures)))
-    leaves = {name: [leaf.term for leaf in values.leaves(kind, arguments[name], name)] for name, kind in kinds.items()}
+        context.locals[local.slot] = arguments[local.name]
+    StatementEvaluator(context, {}).run(body)
+    wanted = [as_term(it) for it in (conj(context.required), context.locals[result.slot])]
+    wanted.append(as_term(disj(bad for _, bad in context.failures)))
+    leaves = {
+        name: [leaf.term for leaf in values.components.leaves(kind, arguments[name], name)]
+        for name, kind in kinds.items()
+    }
     found: list[Answer] = []
     for case in cases:
         pairs = []
         for name, kind in kinds.items():
-            known = [leaf.term for leaf in values.leaves(kind, values.constant(kind, case[name]), name)]
+            known = [leaf.term for leaf in values.components.leaves(kind, values.constant(kind, case[name]), name)]
             pairs += [(old, _of_sort(new, old.sort())) for old, new in zip(leaves[name], known, strict=True)]
         allowed, true, failed = (z3.simplify(z3.substitute(term, *pairs)) for term in wanted)
         assert all(z3.is_true(it) or z3.is_false(it) for it in (allowed, true, failed))

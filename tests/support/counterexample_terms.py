@@ -92,7 +92,7 @@ class RunTerms:
         arguments = [
             term
             for parameter in fired.action.parameters
-            for term in values.arguments(
+            for term in values.components.arguments(
                 parameter.type, values.constant(parameter.type, step.arguments[parameter.name])
             )
         ]

@@ -41,7 +41,7 @@ class Finite:
             self._keep(term, z3.BitVecVal(mask, count))
         for number in range(1, count + 1):
             self._keep(individuals.named(number), z3.BitVecVal(number - 1, BITS))
-        self._keep(system.values.constants[constant], z3.IntVal(count))
+        self._keep(system.values.types.constants[constant], z3.IntVal(count))
 
     def _keep(self, term: Any, meaning: Any) -> Any:
         self._alive.append(term)

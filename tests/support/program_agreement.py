@@ -256,7 +256,7 @@ class _Batch:
         leaves = [leaf.term for leaf in system.leaves(system.now.state)]
         parameters = {name: values.fresh(kind, name) for name, kind in self.kinds.items()}
         arguments = [leaf.term for name, kind in self.kinds.items()
-                     for leaf in values.leaves(kind, parameters[name], name)]
+                     for leaf in values.components.leaves(kind, parameters[name], name)]
 
         def of_sorts(terms: Iterable[Any], like: list[Any]) -> list[Any]:
             return [_of_sort(term, it.sort()) for term, it in zip(terms, like, strict=True)]
@@ -292,7 +292,7 @@ class _Batch:
         found: dict[int, list[Answer]] = {number: [] for number in places}
         for state, chosen in self.points:
             given = [leaf.term for name, kind in self.kinds.items()
-                     for leaf in values.leaves(kind, values.constant(kind, chosen[name]), name)]
+                     for leaf in values.components.leaves(kind, values.constant(kind, chosen[name]), name)]
             pairs = zip([*leaves, *arguments], [*known[state], *of_sorts(given, arguments)], strict=True)
             said_here = z3.simplify(z3.substitute(together, *pairs))
             context, whole_of = said_here.ctx_ref(), said_here.as_ast()

@@ -99,7 +99,7 @@ class Terms:
             parameters = [
                 leaf.term
                 for parameter, value in zip(fired.action.parameters, fired.parameters, strict=True)
-                for leaf in self.system.values.leaves(parameter.type, value, parameter.name)
+                for leaf in self.system.values.components.leaves(parameter.type, value, parameter.name)
             ]
             after = _of_sorts(self._leaves(fired.after), self.leaves)
             results = [as_term(fired.enabled), as_term(fired.failed), *after]
@@ -171,7 +171,7 @@ class Terms:
         arguments = [
             leaf.term
             for parameter in action.parameters
-            for leaf in values.leaves(
+            for leaf in values.components.leaves(
                 parameter.type, values.constant(parameter.type, step.arguments[parameter.name]), parameter.name
             )
         ]

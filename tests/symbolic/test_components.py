@@ -235,7 +235,7 @@ def test_records_of_a_union_are_those_of_its_classes(name: str) -> None:
     union, values = kind.inner, Values()
     fresh = values.fresh(union, "any")
     formed = values.well_formed(union, fresh)
-    members = values.members(union)
+    members = values.types.members(union)
     assert len(members) == 2 + 2 * 2 * 3
     is_one = [values.equal(union, fresh, values.constant(union, member)) for member in members]
     assert not models_of(formed, *map(negation, is_one))

@@ -39,7 +39,7 @@ from floodmark.checkers.symbolic.prove import prove_check
 from floodmark.checkers.symbolic.terms.booleans import as_term
 from floodmark.checkers.symbolic.translate.obligations import INITIAL, TYPES
 from floodmark.checkers.symbolic.translate.transition_system import System, system_of
-from floodmark.checkers.symbolic.values.value import Values
+from floodmark.checkers.symbolic.values.types import Types
 from floodmark.checkers.verdict.check import Check, CheckSettings
 from floodmark.checkers.verdict.proof_result import ProofResult
 from floodmark.language.linear import Linear, left_open
@@ -377,7 +377,7 @@ def test_initial_states_at_a_value_are_among_those_of_every_value() -> None:
         found = set()
         (fired,) = system.beginnings
         solver = z3.Solver()
-        solver.add(as_term(fired.succeeds), system.values.constants["n"] == n)
+        solver.add(as_term(fired.succeeds), system.values.types.constants["n"] == n)
         while solver.check() == z3.sat:
             state = system.decode(fired.after, solver.model())
             found.add(state)
@@ -753,12 +753,12 @@ def test_a_wrong_proof_is_an_internal_error(cls: type[Model]) -> None:
 
 def test_a_value_that_is_taken_for_another_is_noticed() -> None:
     """The mistake planted: a bound that is left open is read as one more."""
-    real = Values.bound
+    real = Types.bound
 
-    def planted(self: Values, bound: int | Linear) -> object:
+    def planted(self: Types, bound: int | Linear) -> object:
         return self.numbers.plus(real(self, bound), int(isinstance(bound, Linear)))
 
-    with patch.object(Values, "bound", planted):
+    with patch.object(Types, "bound", planted):
         system, proof = _asked(Doubling)
         assert proof.failing() == []
     with pytest.raises(RuntimeError, match="up does not preserve declared types"):

@@ -15,7 +15,9 @@ import z3
 from floodmark.checkers.project.properties import Property
 from floodmark.checkers.symbolic.tactics.budget import Deadline
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, implied, negation, same_truth
-from floodmark.checkers.symbolic.translate.effects import StatementEvaluator, SymbolicStep, fire
+from floodmark.checkers.symbolic.translate.effects import SymbolicStep, fire
+from floodmark.checkers.symbolic.translate.evaluation import EvaluationContext
+from floodmark.checkers.symbolic.translate.statements import StatementEvaluator
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
 from floodmark.checkers.symbolic.values.value import Values
@@ -137,24 +139,25 @@ class Swap:
             yield implied(conj((here, there)), conj((same_truth(a.truth, b.truth), same_truth(a.failed, b.failed))))
 
 
-class _PredicateTruth(StatementEvaluator):
+class _PredicateTruth:
     """A predicate in a symbolic state, with the premises that are met there."""
 
     def __init__(self, system: System, predicate: Predicate, now: Components, old: Components | None) -> None:
-        super().__init__(system.values, system.variables, now, old)
         self.met: dict[int, Truth] = dict.fromkeys(range(len(predicate.premises)), False)
-        self.truth: Truth = self.evaluate(predicate.value)
-        self.failed = disj(bad for _, bad in self.failures)
+        self._context = EvaluationContext(system.values, now, old)
+        self._evaluator = StatementEvaluator(self._context, system.variables, self._meet)
+        self.truth: Truth = self._evaluator.evaluate(predicate.value)
+        self.failed = disj(bad for _, bad in self._context.failures)
         self.holds = conj((self.truth, negation(self.failed)))
 
-    def visit_witness(self, node: Witness) -> Truth:
-        met = self.reached()
+    def _meet(self, node: Witness) -> None:
+        """Notes the condition under which a premise is met."""
+        met, failures = self._context.reached(), self._context.failures
         if node.condition is not None:
-            met, already = conj((met, self.evaluate(node.condition))), len(self.failures)
-            met = conj((met, *(negation(bad) for _, bad in self.failures[already:])))
-            del self.failures[already:]
+            met, already = conj((met, self._evaluator.evaluate(node.condition))), len(failures)
+            met = conj((met, *(negation(bad) for _, bad in failures[already:])))
+            del failures[already:]
         self.met[node.index] = disj((self.met[node.index], met))
-        return super().visit_witness(node)
 
     def premises_beside(self, other: _PredicateTruth) -> list[tuple[Truth, Truth]]:
         return [(self.met[index], other.met[index]) for index in self.met]
@@ -266,7 +269,7 @@ def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:
         return value
     match kind:
         case IdentifierType(cls, _):
-            codes = values.codes(kind)
+            codes = values.types.codes(kind)
             result = value
             for index, number in enumerate(swap.get(cls, ())):
                 if number != index + 1:
@@ -286,7 +289,7 @@ def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:
             slots = values.default(kind)
             for used, item in value:
                 other = swapped(values, element, item, swap)
-                _, more = values.insert(element, slots, other, once=isinstance(kind, SetType))
+                _, more = values.containers.insert(element, slots, other, once=isinstance(kind, SetType))
                 slots = values.either(kind, used, more, slots)
             return slots
         case SeqType(element, _):
@@ -301,6 +304,6 @@ def swapped(values: Values, kind: Type, value: Value, swap: Renaming) -> Value:
 
 def _places(values: Values, kind: Type, swap: Renaming) -> list[int]:
     """The position of each member of a type before the swap, which is its own inverse."""
-    members = values.members(kind)
+    members = values.types.members(kind)
     index = {member: place for place, member in enumerate(members)}
     return [index[renamed(member, swap)] for member in members]

@@ -56,7 +56,7 @@ def attempt_inductive(attempt: Attempt) -> None:
 
 def induction_failed(attempt: Attempt, system: System, properties: list[Property], proof: InductionProof) -> None:
     """Reports that the basis of another proof is not inductive."""
-    if not system.values.unbounded:
+    if not system.values.types.unbounded:
         for obligation in proof.failing():
             confirm(attempt.model, properties, obligation)
         proof = with_reachability(proof, ReachabilityOracle(attempt.model).asks)
@@ -82,7 +82,7 @@ def spot_checked(attempt: Attempt, system: System, properties: list[Property]) -
     draft.facts["spots"] = spots.proved
     draft.seconds += spots.seconds
     tried = [", ".join(str(value) for value in constants.values()) for constants in spots.proved]
-    draft.lines.append(f"proved again at {', '.join(system.values.unbounded)} = {'; '.join(tried) or 'nothing'}")
+    draft.lines.append(f"proved again at {', '.join(system.values.types.unbounded)} = {'; '.join(tried) or 'nothing'}")
     if not spots.proved:
         draft.verdict, draft.exit_code = "undetermined", ExitCode.UNDETERMINED
         draft.headline += ", but it could not be proved again at any of their values"

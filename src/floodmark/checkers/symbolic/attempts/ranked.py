@@ -115,7 +115,7 @@ def _check_goal(
     """The obligations of one goal; CPython confirms those that fail, which are marked by whether they are reachable."""
     found = list(RankingProof(system, goal, levels, states).obligations(attempt.left, attempt.record))
     attempt.draft.seconds += sum(obligation.seconds for obligation in found)
-    if system.values.unbounded:
+    if system.values.types.unbounded:
         return found
     explanations = Explanations(attempt.model, goal, levels, assumptions)
     marked = [confirm_failure(explanations, obligation) for obligation in found]

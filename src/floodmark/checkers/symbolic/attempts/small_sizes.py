@@ -144,13 +144,13 @@ def _ask_for_a_beginning(attempt: Attempt, system: System, counting: list[str]) 
         if _has_few_choices(model):
             begins = _begins(model)
         else:
-            exactly = [values.numbers.equal(values.constants[name], number) for name, number in constants.items()]
+            exactly = [values.numbers.equal(values.types.constants[name], number) for name, number in constants.items()]
             begins = _may_begin(attempt, system, exactly)
         if not begins:
             _says_nothing(attempt, f"there is no initial state with {_constants_text(constants)}")
             return
     if not _may_begin(
-        attempt, system, [values.numbers.at_most(LARGE_SIZE, values.constants[name]) for name in counting]
+        attempt, system, [values.numbers.at_most(LARGE_SIZE, values.types.constants[name]) for name in counting]
     ):
         _says_nothing(attempt, f"there is no initial state with {LARGE_SIZE:,} or more of {', '.join(counting)}")
 

@@ -64,7 +64,7 @@ def spot_check(system: System, properties: Sequence[Property], seconds: float | 
 
 def choices(system: System) -> list[Constants]:
     """The values to try."""
-    names = system.values.unbounded
+    names = system.values.types.unbounded
     capacities = _capacities(system.variables.values())
     tried: list[Constants] = [dict.fromkeys(names, value) for value in SMALL_VALUES]
     tried.append({name: system.model.constant_values[name] for name in names})

@@ -14,7 +14,8 @@ from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder, statu
 from floodmark.checkers.symbolic.records.fresh_context import in_fresh_context
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation
 from floodmark.checkers.symbolic.terms.smt_text import SmtNames
-from floodmark.checkers.symbolic.translate.effects import StatementEvaluator
+from floodmark.checkers.symbolic.translate.evaluation import EvaluationContext
+from floodmark.checkers.symbolic.translate.statements import StatementEvaluator
 from floodmark.checkers.symbolic.values.types import Value
 from floodmark.checkers.symbolic.values.value import Values
 from floodmark.compiler.frame import Frame
@@ -92,7 +93,7 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Obligatio
         false = _false(values, model, claim, kinds)
     except ModelError:
         return False
-    every = [values.individuals(kind) for kind in counted.values()]
+    every = [values.types.individuals(kind) for kind in counted.values()]
     some = as_term(conj(it.limit >= 1 for it in every))
     known = as_term(conj((some, *(it.strict_law() for it in every if it.are_counted))))
     found = in_fresh_context(SmtNames(), as_term(false), [known, some], values.axioms, seconds)
@@ -107,13 +108,13 @@ def _holds_for_any_number(claim: Claim, seconds: float | None, record: Obligatio
 def _false(values: Values, model: Model, claim: Claim, kinds: dict[str, Type]) -> Truth:
     """The condition that the arguments form a case in which the claim is false or fails."""
     parameters, body, result = _lower(model, claim, kinds)
-    effects = StatementEvaluator(values, {}, {})
+    context = EvaluationContext(values, {})
     for local in parameters:
-        effects.locals[local.slot] = values.fresh(kinds[local.name], local.name)
-    effects.required = [conj(values.well_formed(kinds[it.name], effects.locals[it.slot]) for it in parameters)]
-    effects.run(body)
-    failed = disj(bad for _, bad in effects.failures)
-    return disj((conj((*effects.required, negation(effects.locals[result.slot]))), failed))
+        context.locals[local.slot] = values.fresh(kinds[local.name], local.name)
+    context.required = [conj(values.well_formed(kinds[it.name], context.locals[it.slot]) for it in parameters)]
+    StatementEvaluator(context, {}).run(body)
+    failed = disj(bad for _, bad in context.failures)
+    return disj((conj((*context.required, negation(context.locals[result.slot]))), failed))
 
 
 def _ask_for_a_number(claim: Claim, seconds: float | None, record: ObligationRecorder | None) -> ClaimResult:
@@ -123,15 +124,15 @@ def _ask_for_a_number(claim: Claim, seconds: float | None, record: ObligationRec
     unbounded = any(_has_int(kind) for kind in kinds.values())
     values = Values(integers=unbounded)
     arguments = {name: values.fresh(kind, name) for name, kind in kinds.items()}
-    effects = StatementEvaluator(values, {}, {})
+    context = EvaluationContext(values, {})
     for local in parameters:
-        effects.locals[local.slot] = arguments[local.name]
+        context.locals[local.slot] = arguments[local.name]
     allowed = conj(values.well_formed(kind, arguments[name]) for name, kind in kinds.items())
-    effects.required = [allowed]
-    effects.run(body)
-    premise = conj(effects.required)
-    failed = disj(bad for _, bad in effects.failures)
-    false = disj((conj((premise, negation(effects.locals[result.slot]))), failed))
+    context.required = [allowed]
+    StatementEvaluator(context, {}).run(body)
+    premise = conj(context.required)
+    failed = disj(bad for _, bad in context.failures)
+    false = disj((conj((premise, negation(context.locals[result.slot]))), failed))
     solver = z3.Solver() if unbounded else z3.SolverFor("QF_FD")
     if seconds is not None:
         solver.set("timeout", max(1, int(seconds * 1000)))
@@ -243,7 +244,7 @@ def _size(values: Values, kind: Type, value: Value) -> Any:
         case IntType():
             return numbers.either(numbers.less(value, 0), numbers.minus(0, value), value)
         case SetType():
-            return values.size(kind, value)
+            return values.containers.size(kind, value)
         case SeqType(element, _):
             items = value[1] if isinstance(element, IntType) else ()
             return numbers.plus(value[0], numbers.total(_size(values, element, item) for item in items))

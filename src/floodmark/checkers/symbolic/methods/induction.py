@@ -162,7 +162,7 @@ class QueryRunner:
         self._done = 0
         self._open: list[ObligationKey] = []
         self.deadline = Deadline(seconds, effort)
-        self._isolates = effort is not None and not system.values.any_size
+        self._isolates = effort is not None and not system.values.types.any_size
         self._model: Any = None
         self._symbols = SmtNames()
         self.parts: tuple[str, ...] = ()
@@ -185,7 +185,7 @@ class QueryRunner:
 
     def solver(self) -> Any:
         """The solver with the assertions of a query; the one for finite domains does not return them unchanged."""
-        return z3.Solver() if self.system.values.unbounded or self._isolates else z3.SolverFor("QF_FD")
+        return z3.Solver() if self.system.values.types.unbounded or self._isolates else z3.SolverFor("QF_FD")
 
     def check(
         self, solver: Any, goal: Truth, weaker: WeakerHypotheses = NOTHING_WEAKER, key: ObligationKey = ("", "")
@@ -199,7 +199,7 @@ class QueryRunner:
         self.parts = ()
         if self.deadline.ended:
             return z3.unknown, str(self.deadline.reason)
-        if self.system.values.any_size:
+        if self.system.values.types.any_size:
             return self._check_any_size(z3.And(*solver.assertions()), as_term(goal), weaker, key)
         solver.add(as_term(goal))
         isolated = self._in_empty_context(solver) if self._isolates else solver
@@ -210,7 +210,7 @@ class QueryRunner:
     def _in_empty_context(self, solver: Any) -> Any:
         """A solver with the same assertions in an empty context."""
         empty = z3.Context()
-        found = z3.Solver(ctx=empty) if self.system.values.unbounded else z3.SolverFor("QF_FD", ctx=empty)
+        found = z3.Solver(ctx=empty) if self.system.values.types.unbounded else z3.SolverFor("QF_FD", ctx=empty)
         found.add(*(term.translate(empty) for term in solver.assertions()))
         return found
 
@@ -220,7 +220,7 @@ class QueryRunner:
 
     def _check_any_size(self, whole: Any, goal: Any, weaker: WeakerHypotheses, key: ObligationKey) -> tuple[Any, str]:
         values, book = self.system.values, self._book
-        uncounted, sets = values.uncounted(), values.counted_sets()
+        uncounted, sets = values.types.uncounted(), values.types.counted_sets()
         statements = {name: as_term(it) for name, it in weaker.statements.items()}
         axioms = self.axioms_for([whole, goal])
         query = RecordedQuery(self._symbols, goal, as_term(weaker.always), statements, axioms, uncounted, sets)
@@ -376,12 +376,12 @@ def induction(
     begun = [prop for prop in properties if prop in states or prop.name in system.begun]
     system.initial_states()
     at_first, later = len(subjects(system, begun)), len(subjects(system, properties))
-    runner.expect(at_first - (not system.values.unbounded) + len(system.fired) * later)
+    runner.expect(at_first - (not system.values.types.unbounded) + len(system.fired) * later)
     obligations: list[Obligation] = []
-    if system.values.any_size:
+    if system.values.types.any_size:
         obligations += _any_size_obligations(system, runner, properties, begun, workers)
     else:
-        start = _symbolic_initiation if system.values.unbounded else _initiation
+        start = _symbolic_initiation if system.values.types.unbounded else _initiation
         obligations += start(system, runner, begun)
         assumed = InductionHypotheses(system, states, [prop for prop in properties if prop.kind == "transition"])
         for fired in system.fired:
@@ -475,7 +475,7 @@ def _preservation(
     solver = runner.solver()
     solver.add(as_term(assumed.whole))
     types = None
-    if system.values.unbounded:
+    if system.values.types.unbounded:
         weaker = assumed.weaker(fired.action.name, TYPES)
         types = _check_goal(system, runner, solver, fired, TYPES, fired.failed, weaker=weaker)
         runner.end(types)
@@ -506,7 +506,7 @@ def _taken_condition(system: System, fired: SymbolicStep) -> Truth:
     With any number of identifiers a step may count as failing although it does not: whether a set has room may be
     provable only with the very property of the obligation. The condition therefore omits it there.
     """
-    return fired.enabled if system.values.any_size else fired.succeeds
+    return fired.enabled if system.values.types.any_size else fired.succeeds
 
 
 def check_obligations(
@@ -521,7 +521,7 @@ def check_obligations(
     """
     runner = QueryRunner(system, seconds, _discard if in_parts else None, effort)
     states = [prop for prop in properties if prop.kind != "transition"]
-    start = _symbolic_initiation if system.values.unbounded else _initiation
+    start = _symbolic_initiation if system.values.types.unbounded else _initiation
     begun = [prop for prop in properties if prop in states or prop.name in system.begun]
     first = [prop for prop in begun if (INITIAL, prop.name) in wanted]
     found = [it for it in start(system, runner, first) if (INITIAL, it.property) in wanted]
@@ -596,7 +596,7 @@ def _check_goal(
     found = Obligation(action, name, "undetermined", None, reason, seconds)
     if answer == z3.unsat:
         found = Obligation(action, name, "proved", seconds=seconds, parts=runner.parts)
-    elif answer == z3.sat and system.values.any_size:
+    elif answer == z3.sat and system.values.types.any_size:
         found = Obligation(action, name, "undetermined", None, COARSE, seconds)
     elif answer == z3.sat:
         model = runner.model()

@@ -21,8 +21,10 @@ from floodmark.checkers.symbolic.methods.induction import CounterexampleToInduct
 from floodmark.checkers.symbolic.methods.rankings import BoundRanking, Explanations, FairHelper
 from floodmark.checkers.symbolic.methods.smtlib import ObligationRecorder
 from floodmark.checkers.symbolic.terms.booleans import Truth, as_term, conj, disj, negation, same_truth
-from floodmark.checkers.symbolic.translate.effects import StatementEvaluator, SymbolicStep, fire
+from floodmark.checkers.symbolic.translate.effects import SymbolicStep, fire
+from floodmark.checkers.symbolic.translate.evaluation import EvaluationContext
 from floodmark.checkers.symbolic.translate.obligations import assumption
+from floodmark.checkers.symbolic.translate.statements import StatementEvaluator
 from floodmark.checkers.symbolic.translate.transition_system import Components, System
 from floodmark.checkers.symbolic.values.components import Relation
 from floodmark.checkers.symbolic.values.types import Value
@@ -89,7 +91,7 @@ class RankingProof:
         self.system = system
         self.goal = goal
         self.levels = levels
-        read = opened(system.model, system.values.unbounded, system.values.any_size)
+        read = opened(system.model, system.values.types.unbounded, system.values.types.any_size)
         self._goal = read_condition(read, goal.goal)
         self._premise = None if goal.starts is None else read_condition(read, goal.starts)
         self._rank = [_number(read, level) for level in levels]
@@ -191,7 +193,7 @@ class RankingProof:
         same = [
             self.system.values.equal(kind, other.after[name], fired.after[name])
             for name, kind in self.system.variables.items()
-            if not self.system.values.is_relation(kind)
+            if not self.system.values.types.is_relation(kind)
         ]
         changes = negation(self.system.equal(fired.after, self._now))
         return conj((chosen.helps, changes, other.succeeds, *same))
@@ -213,10 +215,11 @@ class RankingProof:
         premise = None if self._premise is None else self.system.judge(self._premise, state)
         failed = [goal.failed, *([] if premise is None else [premise.failed])]
         begun = True if premise is None else premise.truth
-        effects = StatementEvaluator(self.system.values, self.system.variables, state)
-        ranks = [effects.evaluate(rank) for rank in self._rank]
+        context = EvaluationContext(self.system.values, state)
+        evaluator = StatementEvaluator(context, self.system.variables)
+        ranks = [evaluator.evaluate(rank) for rank in self._rank]
         chosen = [
-            [self._choice(effects, it, given) for it, given in zip(level.helpers, of_level, strict=True)]
+            [self._choice(evaluator, it, given) for it, given in zip(level.helpers, of_level, strict=True)]
             for level, of_level in zip(self.levels, self._chosen, strict=True)
         ]
         enabled = [
@@ -224,22 +227,22 @@ class RankingProof:
             for level, of_level in zip(self.levels, chosen, strict=True)
         ]
         pending = conj((begun, negation(goal.truth)))
-        broken = disj(bad for _, bad in effects.failures)
+        broken = disj(bad for _, bad in context.failures)
         return _GoalView(pending, begun, goal.truth, disj(failed), broken, ranks, chosen, enabled)
 
-    def _choice(self, effects: StatementEvaluator, it: FairHelper, chosen: dict[str, Inline]) -> _Choice:
+    def _choice(self, evaluator: StatementEvaluator, it: FairHelper, chosen: dict[str, Inline]) -> _Choice:
         """The choices of a helper's functions; a None among them means that it does not help."""
         helps: list[Truth] = []
         arguments: dict[str, Value] = {}
         for name, function in chosen.items():
             wanted = next(each.type for each in self._actions[it.action].parameters if each.name == name)
-            kind, value = function.type, effects.evaluate(function)
+            kind, value = function.type, evaluator.evaluate(function)
             there: Truth = True
             if isinstance(kind, OptionalType) and not isinstance(wanted, OptionalType):
                 there, value = value
                 kind = kind.inner
             fits, arguments[name] = self.system.values.cast(kind, wanted, value)
-            effects.fail_unless(disj((negation(there), fits)), function.at)
+            evaluator.context.fail_unless(disj((negation(there), fits)), function.at)
             helps.append(there)
         return _Choice(conj(helps), arguments)
 
@@ -282,7 +285,7 @@ class RankingProof:
                 for (_, of), part in zip(fields, value, strict=True):
                     yield from self._parts_of_type(wanted, of, part)
             case SetType(element, int()) | BagType(element, _) | SeqType(element, _) if not isinstance(value, Relation):
-                for _, item in self.system.values.elements(kind, value):
+                for _, item in self.system.values.containers.elements(kind, value):
                     yield from self._parts_of_type(wanted, element, item)
             case MapType(_, of) if isinstance(value, tuple):
                 for part in value:

@@ -58,7 +58,7 @@ class InductionHypotheses:
         self._state = assumption(system, now, ())
         self._statements = {prop.name: holds_condition(system, now, prop) for prop in properties}
         self.whole = conj((self._state, *self._statements.values()))
-        self._any_size = system.values.any_size
+        self._any_size = system.values.types.any_size
         self._lemmas = [prop.name for prop in properties if prop.kind not in ("invariant", "transition")]
         self._needed = NeededHypotheses(system.model, properties, steps)
         self._about = {name: variables_of(predicate) for name, predicate in system.predicates.items()}

@@ -74,12 +74,13 @@ class Axioms(KnownAxioms):
             self._alive += [variable, declaration]
             self._bound[declaration.get_id()] = variable
 
-    def free(self, *terms: Any) -> list[Any]:
-        """The variables in terms that no quantifier has bound yet, in the order of their creation."""
+    def free(self, *terms: Any, besides: Collection[Any] = ()) -> list[Any]:
+        """The variables in terms that no quantifier has bound yet, in the order of their creation, ``besides`` some."""
         if not self._bound:  # large terms of a few identifiers have none, and would be searched for them
             return []
         mentioned = frozenset[int]().union(*(self.symbols_of(term) for term in terms))
-        return [variable for key, variable in self._bound.items() if key in mentioned]
+        found = (variable for key, variable in self._bound.items() if key in mentioned)
+        return [variable for variable in found if not any(variable.eq(other) for other in besides)]
 
     def chosen(self, hint: str, sort: Any, over: list[Any]) -> Any:
         """A symbol for a value that depends on variables not yet bound: a constant when there are none."""

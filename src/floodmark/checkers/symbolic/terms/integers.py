@@ -88,6 +88,17 @@ class Numbers(ABC):
             return a <= b
         return self._at_most(a, b)
 
+    def compared(self, op: str, a: Number, b: Number) -> Truth:
+        """A comparison by its operator: <, <=, > or >=."""
+        match op:
+            case "<":
+                return self.less(a, b)
+            case "<=":
+                return self.at_most(a, b)
+            case ">":
+                return self.less(b, a)
+        return self.at_most(b, a)
+
     def between(self, low: Number, number: Number, high: Number) -> Truth:
         """Whether a number is between two others, inclusive."""
         return conj((self.at_most(low, number), self.at_most(number, high)))

@@ -71,11 +71,11 @@ def additions(loop: ir.For) -> list[Addition]:
         known: list[tuple[ir.Expr, bool]] = []
         unknown: list[tuple[ir.Expr, bool]] = []
         read: set[int] = set()
-        for condition, wanted in addition.conditions:
+        for condition, truth in addition.conditions:
             depends = ir.locals_in(condition) & assigned
             if ir.has_effects(condition) or (depends and can_fail(condition)):
                 raise UnsupportedError(_ADVICE, condition.at.file, condition.at.line)
-            (unknown if depends else known).append((condition, wanted))
+            (unknown if depends else known).append((condition, truth))
             read |= depends
         alone = bool(read) and all(other is addition for other in listed if other.target.slot in read)
         found.append(replace(addition, conditions=tuple(known), unknown=tuple(unknown), alone=alone))
@@ -138,16 +138,16 @@ def selection(loop: ir.For) -> BestElementLoop | None:
     if len(kept) < len(last.then) or len(slots) < len(kept) or slots & {it.target.slot for it in own}:
         return None
     operands = last.condition.operands if isinstance(last.condition, ir.And) else [last.condition]
-    asked = [it for it in operands if ir.locals_in(it) & slots]
-    conditions = tuple(it for it in operands if it not in asked)
+    comparisons = [it for it in operands if ir.locals_in(it) & slots]
+    conditions = tuple(it for it in operands if it not in comparisons)
     parts = [*(it.value for it in own), *conditions, *(it.value for it in kept)]
-    if len(asked) != 1 or any(ir.has_effects(it) or ir.locals_in(it) & slots for it in parts):
+    if len(comparisons) != 1 or any(ir.has_effects(it) or ir.locals_in(it) & slots for it in parts):
         return None
-    better = asked[0]
+    better = comparisons[0]
     if not isinstance(better, ir.Compare):
         return None
-    for best, number, op in ((better.left, better.right, _MIRRORED[better.op]), (better.right, better.left, better.op)):
-        best = _number(best)
+    for best, number, op in ((better.left, better.right, MIRRORED[better.op]), (better.right, better.left, better.op)):
+        best = plain_number(best)
         if not (isinstance(best, ir.Local) and best.slot in slots):
             continue
         if not ir.locals_in(number) & slots and not ir.has_effects(number):
@@ -155,10 +155,11 @@ def selection(loop: ir.For) -> BestElementLoop | None:
     return None
 
 
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+"""The operator of each comparison with its operands exchanged."""
 
 
-def _number(value: ir.Expr) -> ir.Expr:
+def plain_number(value: ir.Expr) -> ir.Expr:
     """A number without conversions of its type."""
     while isinstance(value, ir.Convert) and isinstance(value.type, IntType) and isinstance(value.operand.type, IntType):
         value = value.operand

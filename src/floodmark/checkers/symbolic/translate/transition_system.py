@@ -55,14 +55,14 @@ class System:
     ) -> None:
         self.model = model
         self.values = Values(unbounded, any_size=any_size)
-        read = self._opened = opened(model, self.values.unbounded, any_size)
+        read = self._opened = opened(model, self.values.types.unbounded, any_size)
         self.program: Program = self._read(read, properties)
         self.variables = self.program.variables
         self.now = self.replica("")
         self.fired: list[SymbolicStep] = [self._fire(action) for action in self.program.actions]
         self.predicates = {predicate.name: predicate for predicate in self.program.predicates}
-        self.beginnings = self._beginnings(read) if self.values.unbounded else []
-        mappings = properties.items() if self.values.unbounded else ()
+        self.beginnings = self._beginnings(read) if self.values.types.unbounded else []
+        mappings = properties.items() if self.values.types.unbounded else ()
         self.begun = {
             name: read_beginning_of(read, name, mapping) for name, mapping in mappings if kind_of(mapping) == REFINES
         }
@@ -86,14 +86,14 @@ class System:
         """The linear forms that must be nonnegative, so that no type is empty and every mentioned identifier exists."""
         parameters = (it.type for action in self.program.actions for it in action.parameters)
         parts = itertools.chain.from_iterable(map(parts_of, [*self.variables.values(), *parameters]))
-        return _domain(parts, lambda kind: self.values.individuals(kind).least)
+        return _domain(parts, lambda kind: self.values.types.individuals(kind).least)
 
     # States.
 
     def replica(self, name: str) -> Replica:
         """Fresh variables for one state."""
         state = {variable: self._fresh(variable, f"{name}{variable}") for variable in self.variables}
-        terms = () if self.values.any_size else tuple(leaf.term for leaf in self.leaves(state))
+        terms = () if self.values.types.any_size else tuple(leaf.term for leaf in self.leaves(state))
         return Replica(state, terms)
 
     def _fresh(self, variable: str, hint: str) -> Value:
@@ -112,8 +112,8 @@ class System:
         return [
             leaf
             for variable, kind in self.variables.items()
-            if not self.values.is_relation(kind)
-            for leaf in self.values.leaves(kind, state[variable], variable)
+            if not self.values.types.is_relation(kind)
+            for leaf in self.values.components.leaves(kind, state[variable], variable)
         ]
 
     def constant(self, state: State) -> Components:
@@ -133,11 +133,12 @@ class System:
     def constants_allowed(self) -> Truth:
         """The condition that constants left open are natural numbers for which no type is empty."""
         values = self.values
-        return conj([values.natural(), *(values.numbers.at_most(0, values.bound(form)) for form in self.domain)])
+        forms = (values.numbers.at_most(0, values.types.bound(form)) for form in self.domain)
+        return conj([values.types.natural(), *forms])
 
     def constants(self, model: Any) -> dict[str, int]:
         """The values of the open constants in a z3 model."""
-        return {name: self.values.numbers.value(term, model) for name, term in self.values.constants.items()}
+        return {name: self.values.numbers.value(term, model) for name, term in self.values.types.constants.items()}
 
     def equal(self, a: Components, b: Components) -> Truth:
         return conj(self.values.equal(kind, a[name], b[name]) for name, kind in self.variables.items())
@@ -162,13 +163,13 @@ class System:
 
         Before they run, variables with a default have that value, which must be of their type; others have any value.
         """
-        given = defaults_of(self.model)
+        defaults = defaults_of(self.model)
         failures = [
             (self._declaration(name), negation(self.values.admits(self.variables[name], value)))
-            for name, value in given.items()
+            for name, value in defaults.items()
         ]
         start = dict(self.replica("start:").state)
-        start.update({name: self.values.constant(self.variables[name], value) for name, value in given.items()})
+        start.update({name: self.values.constant(self.variables[name], value) for name, value in defaults.items()})
         file, line = type(self.model).source_position()
         actions = read_beginnings(read) or [Action("initial", [], [], [], Position(file or "", line or 0))]
         found = []
@@ -198,7 +199,7 @@ class System:
 
     def parameter_terms(self, fired: SymbolicStep) -> list[Any]:
         pairs = zip(fired.action.parameters, fired.parameters, strict=True)
-        return [term for parameter, value in pairs for term in self.values.arguments(parameter.type, value)]
+        return [term for parameter, value in pairs for term in self.values.components.arguments(parameter.type, value)]
 
     def judge(self, predicate: Predicate, state: Components, old: Components | None = None) -> PredicateEvaluation:
         return judge(self.values, self.variables, predicate, state, old)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import z3
@@ -20,8 +22,9 @@ from floodmark.checkers.symbolic.terms.booleans import (
     same_truth,
 )
 from floodmark.checkers.symbolic.values import unordered_slots
-from floodmark.checkers.symbolic.values.components import Components, Relation, UnboundedMap, memoized, symbols_in
-from floodmark.checkers.symbolic.values.types import UnsupportedError, Value
+from floodmark.checkers.symbolic.values.components import Components, Relation, UnboundedMap, memoized
+from floodmark.checkers.symbolic.values.quantifiers import Quantifiers
+from floodmark.checkers.symbolic.values.types import Types, UnsupportedError, Value
 from floodmark.compiler.ir import NoneType, NothingType
 from floodmark.language.types import (
     BagType,
@@ -40,14 +43,14 @@ from floodmark.language.types import (
 )
 
 
-def _parts(truth: Truth, joined: Callable[[Any], bool]) -> list[Truth]:
-    if isinstance(truth, bool) or not joined(truth):
-        return [truth]
-    return [part for child in truth.children() for part in _parts(child, joined)]
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Compares values."""
 
-
-class Comparison(Components):
-    """Compares components."""
+    types: Types
+    components: Components
+    quantifiers: Quantifiers
+    _set_codes: dict[Any, Any] = field(default_factory=dict)
 
     def equal(self, kind: Type, a: Value, b: Value) -> Truth:
         if a is b:
@@ -56,11 +59,11 @@ class Comparison(Components):
             case BoolType():
                 return same_truth(a, b)
             case IntType():
-                return self.numbers.equal(a, b)
+                return self.types.numbers.equal(a, b)
             case OpenIdentifierType():
                 return same_term(a, b)
             case EnumType() | IdentifierType():
-                return self.codes(kind).equal(a, b)
+                return self.types.codes(kind).equal(a, b)
             case NoneType() | NothingType():
                 return True
             case OptionalType(inner):
@@ -69,16 +72,18 @@ class Comparison(Components):
                 return conj(self.equal(of, x, y) for (_, of), x, y in zip(fields, a, b, strict=True))
             case SetType(NothingType(), _):
                 return True
-            case SetType(OpenIdentifierType() as element, _) if self.is_relation(kind):
-                return self.set_sort(element).same(self.whole(element, a), self.whole(element, b))
+            case SetType(OpenIdentifierType() as element, _) if self.types.is_relation(kind):
+                whole = self.components.whole
+                return self.components.set_sort(element).same(whole(element, a), whole(element, b))
             case SetType(element, _) if isinstance(a, Relation):
-                item = self.variable(element, "any")
-                return self.of_every(item, same_truth(a.holds(item), b.holds(item)))
+                item = self.components.variable(element, "any")
+                return self.quantifiers.of_every(item, same_truth(a.holds(item), b.holds(item)))
             case MapType(OpenIdentifierType() | OpenIntType() as key, of):
-                item = self.variable(key, "any")
-                return self.of_every(item, implied(self.is_key(key, item), self.equal(of, a.at(item), b.at(item))))
-            case SetType(element, _) if self.is_unordered(kind):
-                return unordered_slots.equal(a, b, lambda x, y: self.equal(element, x, y))
+                item = self.components.variable(key, "any")
+                same = self.equal(of, a.at(item), b.at(item))
+                return self.quantifiers.of_every(item, implied(self.types.is_key(key, item), same))
+            case SetType(element, _) if self.types.is_unordered(kind):
+                return unordered_slots.equal(a, b, partial(self.equal, element))
             case SetType(_, None):
                 return conj(same_truth(x, y) for x, y in zip(a, b, strict=True))
             case SetType(element, _) | BagType(element, _):
@@ -90,69 +95,9 @@ class Comparison(Components):
             case SeqType() if isinstance(a, Relation) or isinstance(b, Relation):
                 raise UnsupportedError("lists of any length cannot be compared here, as their order is not known")
             case SeqType(element, _):
-                same = (self.equal(element, x, y) for x, y in zip(a[1], b[1], strict=True))
-                return conj((self.numbers.equal(a[0], b[0]), *same))
+                items = (self.equal(element, x, y) for x, y in zip(a[1], b[1], strict=True))
+                return conj((self.types.numbers.equal(a[0], b[0]), *items))
         raise UnsupportedError(f"{kind} cannot be compared")
-
-    def is_key(self, key: OpenIdentifierType | OpenIntType, item: Value) -> Truth:
-        """Whether a map with any number of keys has this one."""
-        if not isinstance(key, OpenIntType):
-            return True
-        least, most = self.range(key)
-        return self.numbers.between(least, item, most)
-
-    def either(self, kind: Type, condition: Truth, then: Value, otherwise: Value) -> Value:
-        """A value that depends on a condition."""
-        if condition is True or then is otherwise:
-            return then
-        if condition is False:
-            return otherwise
-        match kind:
-            case BoolType():
-                return either(condition, then, otherwise)
-            case IntType():
-                return self.numbers.either(condition, then, otherwise)
-            case OpenIdentifierType():
-                return conditional(z3.ExprRef, condition, then, otherwise)
-            case EnumType() | IdentifierType():
-                return self.codes(kind).either(condition, then, otherwise)
-            case NoneType() | NothingType():
-                return then
-            case OptionalType(inner):
-                there = either(condition, then[0], otherwise[0])
-                return (there, self.either(inner, condition, then[1], otherwise[1]))
-            case RecordType(_, fields):
-                return tuple(
-                    self.either(of, condition, x, y) for (_, of), x, y in zip(fields, then, otherwise, strict=True)
-                )
-            case SetType(OpenIdentifierType() as element, _) if self.is_relation(kind):
-                whole = conditional(z3.ExprRef, condition, self.whole(element, then), self.whole(element, otherwise))
-                holds = memoized(lambda item: either(condition, then.holds(item), otherwise.holds(item)))
-                return Relation(holds, None, whole)
-            case SetType() if isinstance(then, Relation):
-                known = then.most is not None and otherwise.most is not None
-                most = self.numbers.either(condition, then.most, otherwise.most) if known else None
-                holds = memoized(lambda item: either(condition, then.holds(item), otherwise.holds(item)))
-                return Relation(holds, most)
-            case SetType(_, None):
-                return tuple(either(condition, x, y) for x, y in zip(then, otherwise, strict=True))
-            case SetType(element, _) | BagType(element, _):
-                return tuple(
-                    (either(condition, x[0], y[0]), self.either(element, condition, x[1], y[1]))
-                    for x, y in zip(then, otherwise, strict=True)
-                )
-            case MapType(OpenIdentifierType() | OpenIntType(), of):
-                at = memoized(lambda key: self.either(of, condition, then.at(key), otherwise.at(key)))
-                return UnboundedMap(at)
-            case MapType(_, of):
-                return tuple(self.either(of, condition, x, y) for x, y in zip(then, otherwise, strict=True))
-            case SeqType() if isinstance(then, Relation) or isinstance(otherwise, Relation):
-                raise UnsupportedError("a list of any length cannot depend on a condition here; make it a set")
-            case SeqType(element, _):
-                length = self.numbers.either(condition, then[0], otherwise[0])
-                parts = zip(then[1], otherwise[1], strict=True)
-                return (length, tuple(self.either(element, condition, x, y) for x, y in parts))
-        raise UnsupportedError(f"{kind} has no symbolic form")
 
     def less(self, kind: Type, a: Value, b: Value) -> Truth:
         """The order of the codes, which iteration over a set or a bag follows."""
@@ -160,12 +105,12 @@ class Comparison(Components):
             case BoolType():
                 return conj((negation(a), b))
             case IntType():
-                return self.numbers.less(a, b)
+                return self.types.numbers.less(a, b)
             case OpenIdentifierType():
-                number = self.individuals(kind).number
+                number = self.types.individuals(kind).number
                 return False if is_same(a, b) else number(a) < number(b)
             case EnumType() | IdentifierType():
-                return self.codes(kind).less(a, b)
+                return self.types.codes(kind).less(a, b)
             case SetType(element, _) if isinstance(a, Relation):
                 return self._set_code(element, a) < self._set_code(element, b)
         return self._lexicographic(self._by_weight(kind, a, b))
@@ -183,7 +128,7 @@ class Comparison(Components):
             case SetType(_, None):
                 return [(flag, x, y) for x, y in reversed(list(zip(a, b, strict=True)))]
             case SeqType(element, _):
-                less = self.numbers.less
+                less = self.types.numbers.less
                 items = enumerate(zip(a[1], b[1], strict=True))
                 return [
                     part
@@ -191,10 +136,10 @@ class Comparison(Components):
                     for part in ((flag, less(index, a[0]), less(index, b[0])), (element, x, y))
                 ]
             case SetType(element, int()):
-                pairs = list(zip(a, b, strict=True))
+                pairs = zip(a, b, strict=True)
                 return [part for x, y in pairs for part in ((flag, x[0], y[0]), (element, x[1], y[1]))]
             case BagType(element, _):
-                pairs = list(zip(a, b, strict=True))[::-1]
+                pairs = zip(a[::-1], b[::-1], strict=True)
                 return [part for x, y in pairs for part in ((flag, x[0], y[0]), (element, x[1], y[1]))]
             case MapType(_, of):
                 return [(of, x, y) for x, y in list(zip(a, b, strict=True))[::-1]]
@@ -206,40 +151,78 @@ class Comparison(Components):
             result = disj((self.less(kind, a, b), conj((self.equal(kind, a, b), result))))
         return result
 
-    def of_every(self, item: Value, truth: Truth) -> Truth:
-        """A statement about a variable, made for all its values."""
-        return conj(self._bound(part, item, z3.ForAll) for part in _parts(truth, z3.is_and))
-
-    def of_some(self, item: Value, truth: Truth) -> Truth:
-        """A statement about a variable, made for at least one of its values."""
-        return disj(self._bound(part, item, z3.Exists) for part in _parts(truth, z3.is_or))
-
-    def _bound(self, truth: Truth, item: Value, quantifier: Callable[[list[Any], Any], Any]) -> Truth:
-        """A statement with the variables of an item bound, as far as they occur in it.
-
-        Each conjunct under ``all``, and each disjunct under ``any``, has a quantifier of its own: z3 finds more
-        instances that way, since the patterns may be in another part.
-        """
-        if isinstance(truth, bool):
-            return truth
-        mentioned = self.axioms.symbols_of(truth)
-        variables = [it for it in symbols_in(item) if it.decl().get_id() in mentioned]
-        if not variables:
-            return truth
-        forall = quantifier is z3.ForAll
-        if z3.is_quantifier(truth) and truth.is_forall() == forall and not truth.is_lambda():
-            inner = [self.symbols.fresh(truth.var_name(at), truth.var_sort(at)) for at in range(truth.num_vars())]
-            return quantifier([*variables, *inner], z3.substitute_vars(truth.body(), *reversed(inner)))
-        return quantifier(variables, truth)
-
     def _set_code(self, element: Type, value: Relation) -> Any:
         """The code of a set: a number that is unique among sets."""
-        whole = self.whole(element, value)
+        whole = self.components.whole(element, value)
         sort = whole.sort()
         if sort not in self._set_codes:
-            code = self.symbols.function(f"code of Set[{element}]", [sort], z3.IntSort())
-            back = self.symbols.function(f"with that code of Set[{element}]", [z3.IntSort()], sort)
+            code = self.types.symbols.function(f"code of Set[{element}]", [sort], z3.IntSort())
+            back = self.types.symbols.function(f"with that code of Set[{element}]", [z3.IntSort()], sort)
             each = z3.Const("each", sort)
-            self.axioms.add([code], z3.ForAll([each], back(code(each)) == each, patterns=[code(each)]))
+            self.types.axioms.add([code], z3.ForAll([each], back(code(each)) == each, patterns=[code(each)]))
             self._set_codes[sort] = code
         return self._set_codes[sort](whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditionals:
+    """Makes conditional values."""
+
+    types: Types
+    components: Components
+
+    def either(self, kind: Type, condition: Truth, then: Value, otherwise: Value) -> Value:
+        """A value that depends on a condition."""
+        if condition is True or then is otherwise:
+            return then
+        if condition is False:
+            return otherwise
+        match kind:
+            case BoolType():
+                return either(condition, then, otherwise)
+            case IntType():
+                return self.types.numbers.either(condition, then, otherwise)
+            case OpenIdentifierType():
+                return conditional(z3.ExprRef, condition, then, otherwise)
+            case EnumType() | IdentifierType():
+                return self.types.codes(kind).either(condition, then, otherwise)
+            case NoneType() | NothingType():
+                return then
+            case OptionalType(inner):
+                there = either(condition, then[0], otherwise[0])
+                return (there, self.either(inner, condition, then[1], otherwise[1]))
+            case RecordType(_, fields):
+                return tuple(
+                    self.either(of, condition, x, y) for (_, of), x, y in zip(fields, then, otherwise, strict=True)
+                )
+            case SetType(OpenIdentifierType() as element, _) if self.types.is_relation(kind):
+                wholes = (self.components.whole(element, it) for it in (then, otherwise))
+                whole = conditional(z3.ExprRef, condition, *wholes)
+                return Relation(_either_holds(condition, then, otherwise), None, whole)
+            case SetType() if isinstance(then, Relation):
+                known = then.most is not None and otherwise.most is not None
+                most = self.types.numbers.either(condition, then.most, otherwise.most) if known else None
+                return Relation(_either_holds(condition, then, otherwise), most)
+            case SetType(_, None):
+                return tuple(either(condition, x, y) for x, y in zip(then, otherwise, strict=True))
+            case SetType(element, _) | BagType(element, _):
+                return tuple(
+                    (either(condition, x[0], y[0]), self.either(element, condition, x[1], y[1]))
+                    for x, y in zip(then, otherwise, strict=True)
+                )
+            case MapType(OpenIdentifierType() | OpenIntType(), of):
+                at = memoized(lambda key: self.either(of, condition, then.at(key), otherwise.at(key)))
+                return UnboundedMap(at)
+            case MapType(_, of):
+                return tuple(self.either(of, condition, x, y) for x, y in zip(then, otherwise, strict=True))
+            case SeqType() if isinstance(then, Relation) or isinstance(otherwise, Relation):
+                raise UnsupportedError("a list of any length cannot depend on a condition here; make it a set")
+            case SeqType(element, _):
+                length = self.types.numbers.either(condition, then[0], otherwise[0])
+                parts = zip(then[1], otherwise[1], strict=True)
+                return (length, tuple(self.either(element, condition, x, y) for x, y in parts))
+        raise UnsupportedError(f"{kind} has no symbolic form")
+
+
+def _either_holds(condition: Truth, then: Relation, otherwise: Relation) -> Callable[[Value], Truth]:
+    return memoized(lambda item: either(condition, then.holds(item), otherwise.holds(item)))

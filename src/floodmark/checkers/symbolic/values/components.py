@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import z3
@@ -70,7 +70,7 @@ def memoized(function: Callable[[Value], Any]) -> Callable[[Value], Any]:
     known: dict[Any, tuple[Value, Any]] = {}
 
     def answer(argument: Value) -> Any:
-        key = _identity(argument)
+        key = identity(argument)
         if key not in known:
             known[key] = argument, function(argument)  # the number of a term that is gone belongs to another one later
         return known[key][1]
@@ -78,13 +78,13 @@ def memoized(function: Callable[[Value], Any]) -> Callable[[Value], Any]:
     return answer
 
 
-def _identity(value: Value) -> Any:
+def identity(value: Value) -> Any:
     """A key that two values share only if they are identical, as long as both exist."""
     match value:
         case tuple():
-            return tuple(map(_identity, value))
+            return tuple(map(identity, value))
         case Bits(term=term):
-            return Bits, _identity(term), value.low, value.high, value.width
+            return Bits, identity(term), value.low, value.high, value.width
         case z3.AstRef():
             return z3.AstRef, value.ast.value
         case Relation() | UnboundedMap():
@@ -101,8 +101,18 @@ class Leaf:
     term: Any
 
 
-class Components(Types):
+@dataclass(frozen=True, slots=True)
+class Components:
     """Makes components and lists them."""
+
+    types: Types
+    _nobody: dict[Type, Any] = field(default_factory=dict)
+    """The empty set of each kind of identifiers."""
+    _set_sorts: dict[Type, SetSort] = field(default_factory=dict)
+    _described: dict[tuple[Type, int], tuple[Any, Any]] = field(default_factory=dict)
+    """The sets that formulas describe: each formula, about the same variables for all sets of a type, and its set."""
+    _examples: dict[Type, list[Any]] = field(default_factory=dict)
+    _stand_ins: dict[tuple[Any, int], Any] = field(default_factory=dict)
 
     def default(self, kind: Type) -> Value:
         """The first value of a type."""
@@ -110,9 +120,9 @@ class Components(Types):
             case BoolType():
                 return False
             case IntType():
-                return 0 if kind == INT else self.range(kind)[0]
+                return 0 if kind == INT else self.types.range(kind)[0]
             case OpenIdentifierType():
-                return self.individuals(kind).named(1)
+                return self.types.individuals(kind).named(1)
             case EnumType() | IdentifierType():
                 return 0
             case NoneType() | NothingType():
@@ -129,20 +139,20 @@ class Components(Types):
                 return tuple(self.default(of) for _, of in fields)
             case SetType(NothingType(), _):
                 return ()
-            case SetType(OpenIdentifierType() as element, _) if self.is_relation(kind):
+            case SetType(OpenIdentifierType() as element, _) if self.types.is_relation(kind):
                 if element not in self._nobody:
-                    self._nobody[element] = self.individuals(element).sets.empty()
+                    self._nobody[element] = self.types.individuals(element).sets.empty()
                 return Relation(lambda _: False, None, self._nobody[element])
-            case SetType() if self.is_relation(kind):
+            case SetType() if self.types.is_relation(kind):
                 return Relation(lambda _: False, 0)
             case SetType(element, None):
-                return (False,) * len(self.members(element))
+                return (False,) * len(self.types.members(element))
             case SetType(element, _) | BagType(element, _):
-                return ((False, self.default(element)),) * self.slots(kind)
+                return ((False, self.default(element)),) * self.types.slots(kind)
             case MapType(OpenIdentifierType() | OpenIntType(), of):
                 return UnboundedMap(lambda _: self.default(of))
             case MapType(key, of):
-                return (self.default(of),) * len(self.members(key))
+                return (self.default(of),) * len(self.types.members(key))
             case SeqType(element, capacity) if capacity < INTEGER_LIMIT:
                 return (0, (self.default(element),) * capacity)
         raise UnsupportedError(f"{kind} has no symbolic form")
@@ -154,35 +164,36 @@ class Components(Types):
             return self._family(kind, hint, [])([])
         match kind:
             case BoolType():
-                return self.symbols.truth(hint)
+                return self.types.symbols.truth(hint)
             case IntType(low, high):
-                return self.numbers.fresh(self.symbols, hint, low, high)
+                return self.types.numbers.fresh(self.types.symbols, hint, low, high)
             case EnumType() | IdentifierType():
-                return self.codes(kind).fresh(self.symbols, hint)
+                return self.types.codes(kind).fresh(self.types.symbols, hint)
             case OptionalType(inner):
-                return (self.symbols.truth(f"{hint}?"), self.fresh(inner, hint))
+                return (self.types.symbols.truth(f"{hint}?"), self.fresh(inner, hint))
             case RecordType(_, fields):
                 return tuple(self.fresh(of, f"{hint}.{field}") for field, of in fields)
-            case SetType(element, _) if self.is_relation(kind):
+            case SetType(element, _) if self.types.is_relation(kind):
                 example = self.fresh(element, hint)
-                function = self.symbols.relation(hint, [term.sort() for term in self.arguments(element, example)])
-                most = self.bound(kind.limit) if isinstance(kind, OpenSetType) else None
+                function = self.types.symbols.relation(hint, [term.sort() for term in self.arguments(element, example)])
+                most = self.types.bound(kind.limit) if isinstance(kind, OpenSetType) else None
                 return Relation(lambda item: function(*self.arguments(element, item)), most)
             case SetType(element, None):
-                return tuple(self.symbols.truth(hint) for _ in self.members(element))
+                return tuple(self.types.symbols.truth(hint) for _ in self.types.members(element))
             case SetType(element, _) | BagType(element, _):
-                return tuple((self.symbols.truth(hint), self.fresh(element, hint)) for _ in range(self.slots(kind)))
+                slots = range(self.types.slots(kind))
+                return tuple((self.types.symbols.truth(hint), self.fresh(element, hint)) for _ in slots)
             case MapType(key, of):
-                return tuple(self.fresh(of, hint) for _ in self.members(key))
+                return tuple(self.fresh(of, hint) for _ in self.types.members(key))
             case SeqType(element, capacity):
                 items = tuple(self.fresh(element, hint) for _ in range(capacity))
-                return (self.numbers.fresh(self.symbols, f"len {hint}", 0, capacity), items)
+                return (self.types.numbers.fresh(self.types.symbols, f"len {hint}", 0, capacity), items)
         raise UnsupportedError(f"{kind} has no symbolic form")
 
     def variable(self, kind: Type, hint: str) -> Value:
         """A fresh value that a quantifier will bind."""
         item = self.fresh(kind, hint)
-        self.axioms.bind(symbols_in(item))
+        self.types.axioms.bind(symbols_in(item))
         return item
 
     def _family(self, kind: Type, hint: str, over: list[Any]) -> Callable[[list[Any]], Value]:
@@ -198,22 +209,22 @@ class Components(Types):
             case RecordType(_, fields):
                 parts = [self._family(of, f"{hint}.{field}", over) for field, of in fields]
                 return lambda at: tuple(part(at) for part in parts)
-            case SetType(element, _) if self.is_relation(kind):
+            case SetType(element, _) if self.types.is_relation(kind):
                 return self._family_of_sets(kind, element, hint, over)
             case SetType(element, None):
-                bits = [self._symbol(hint, over, z3.BoolSort()) for _ in self.members(element)]
+                bits = [self._symbol(hint, over, z3.BoolSort()) for _ in self.types.members(element)]
                 return lambda at: tuple(bit(at) for bit in bits)
             case SetType(element, _) | BagType(element, _):
                 slots = [
                     (self._symbol(hint, over, z3.BoolSort()), self._family(element, hint, over))
-                    for _ in range(self.slots(kind))
+                    for _ in range(self.types.slots(kind))
                 ]
                 return lambda at: tuple((used(at), item(at)) for used, item in slots)
             case MapType(OpenIdentifierType() | OpenIntType() as key, of):
                 entry = self._family(of, hint, [*over, self._sort(key)])
                 return lambda at: UnboundedMap(lambda known: entry([*at, known]))
             case MapType(key, of):
-                entries = [self._family(of, hint, over) for _ in self.members(key)]
+                entries = [self._family(of, hint, over) for _ in self.types.members(key)]
                 return lambda at: tuple(entry(at) for entry in entries)
             case SeqType(element, capacity) if capacity < MAX_SLOTS:
                 length = self._symbol(f"len {hint}", over, z3.IntSort())
@@ -222,9 +233,9 @@ class Components(Types):
         raise UnsupportedError(f"{kind} has no symbolic form")
 
     def _family_of_sets(self, kind: SetType, element: Type, hint: str, over: list[Any]) -> Callable[[list[Any]], Value]:
-        most = self.bound(kind.limit) if isinstance(kind, OpenSetType) else None
+        most = self.types.bound(kind.limit) if isinstance(kind, OpenSetType) else None
         if isinstance(element, OpenIdentifierType):
-            sets = self.individuals(element).sets
+            sets = self.types.individuals(element).sets
             whole = self._symbol(hint, over, sets.sort)
 
             def of(at: list[Any]) -> Relation:
@@ -233,18 +244,18 @@ class Components(Types):
 
             return of
         leaves = self.leaves(element, self.fresh(element, hint))
-        function = self.symbols.relation(hint, [*over, *(leaf.term.sort() for leaf in leaves)])
+        function = self.types.symbols.relation(hint, [*over, *(leaf.term.sort() for leaf in leaves)])
         kinds = enumerate(leaf.type for leaf in leaves)
         inner = {at: self.set_sort(of.element) for at, of in kinds if isinstance(of, SetType)}
         if inner:
-            tells_members_only(function, len(over), inner, self.axioms)
+            tells_members_only(function, len(over), inner, self.types.axioms)
         return lambda at: Relation(lambda item: function(*at, *self.arguments(element, item)), most)
 
     def _symbol(self, hint: str, over: list[Any], sort: Any) -> Callable[[list[Any]], Any]:
         if not over:
-            symbol = self.symbols.fresh(hint, sort)
+            symbol = self.types.symbols.fresh(hint, sort)
             return lambda _: symbol
-        function = self.symbols.function(hint, over, sort)
+        function = self.types.symbols.function(hint, over, sort)
         return lambda at: function(*at)
 
     def _sort(self, kind: Type) -> Any:
@@ -255,16 +266,16 @@ class Components(Types):
             case IntType():
                 return z3.IntSort()
             case OpenIdentifierType():
-                return self.individuals(kind).sort
-        return self.codes(kind).sort
+                return self.types.individuals(kind).sort
+        return self.types.codes(kind).sort
 
     def set_sort(self, element: Type) -> SetSort:
         """The sort of sets of any size with such elements."""
         if isinstance(element, OpenIdentifierType):
-            return self.individuals(element).sets
+            return self.types.individuals(element).sets
         if element not in self._set_sorts:
             sorts = [leaf.term.sort() for leaf in self.leaves(element, self.fresh(element, "element"))]
-            self._set_sorts[element] = SetSort(f"Set[{element}]", sorts, self.axioms)
+            self._set_sorts[element] = SetSort(f"Set[{element}]", sorts, self.types.axioms)
         return self._set_sorts[element]
 
     def whole(self, element: Type, value: Relation) -> Any:
@@ -277,15 +288,15 @@ class Components(Types):
             item = self.variable(element, "member")
             indices = self.arguments(element, item)
             statement = as_term(value.holds(item))
-            over = [it for it in self.axioms.free(statement) if not any(it.eq(index) for index in indices)]
+            over = self.types.axioms.free(statement, besides=indices)
             examples = self._examples.setdefault(element, indices)
             shared = [self._stand_in(it.sort(), place) for place, it in enumerate(over)]
             key = substituted(statement, [*indices, *over], [*examples, *shared])
             if (element, key.get_id()) not in self._described:
                 sets = self.set_sort(element)
-                whole = self.axioms.chosen("set", sets.sort, shared)
+                whole = self.types.axioms.chosen("set", sets.sort, shared)
                 inside = sets.holds(whole, *examples)
-                self.axioms.add([whole], inside == key, patterns=[inside])
+                self.types.axioms.add([whole], inside == key, patterns=[inside])
                 self._described[element, key.get_id()] = key, whole
             _, whole = self._described[element, key.get_id()]
             value.term = substituted(whole, shared, over) if over else whole
@@ -294,8 +305,8 @@ class Components(Types):
     def _stand_in(self, sort: Any, place: int) -> Any:
         """The placeholder variable of a sort at a position in a list."""
         if (sort, place) not in self._stand_ins:
-            self._stand_ins[sort, place] = self.symbols.fresh("other", sort)
-            self.axioms.bind([self._stand_ins[sort, place]])
+            self._stand_ins[sort, place] = self.types.symbols.fresh("other", sort)
+            self.types.axioms.bind([self._stand_ins[sort, place]])
         return self._stand_ins[sort, place]
 
     def leaves(self, kind: Type, value: Value, path: str = "") -> list[Leaf]:
@@ -311,11 +322,11 @@ class Components(Types):
             case BoolType():
                 yield Leaf(path, kind, as_term(value))
             case IntType(low, high):
-                yield Leaf(path, kind, self.numbers.term(value, low, high))
+                yield Leaf(path, kind, self.types.numbers.term(value, low, high))
             case OpenIdentifierType():
                 yield Leaf(path, kind, value)
             case EnumType() | IdentifierType():
-                yield Leaf(path, kind, self.codes(kind).term(value))
+                yield Leaf(path, kind, self.types.codes(kind).term(value))
             case SetType(element, _) | SeqType(element, _) if isinstance(value, Relation):
                 yield Leaf(path, kind, self.whole(element, value))
             case MapType() if isinstance(value, UnboundedMap):
@@ -327,19 +338,19 @@ class Components(Types):
                 for (field, of), part in zip(fields, value, strict=True):
                     yield from self._leaves(of, part, f"{path}.{field}")
             case SetType(element, None):
-                for item, there in zip(self.members(element), value, strict=True):
+                for item, there in zip(self.types.members(element), value, strict=True):
                     yield Leaf(f"{show(item)} in {path}", BoolType(), as_term(there))
-            case SetType() if self.is_unordered(kind):
+            case SetType() if self.types.is_unordered(kind):
                 raise UnsupportedError(f"{kind} with a capacity cannot be inside a set of any size here")
             case SetType(element, int()) | BagType(element, _):
                 for slot, (there, item) in enumerate(value):
                     yield Leaf(f"len({path}) > {slot}", BoolType(), as_term(there))
                     yield from self._leaves(element, item, f"{path}[{slot}]")
             case MapType(key, of):
-                for k, part in zip(self.members(key), value, strict=True):
+                for k, part in zip(self.types.members(key), value, strict=True):
                     yield from self._leaves(of, part, f"{path}[{show(k)}]")
             case SeqType(element, capacity):
-                yield Leaf(f"len({path})", IntType(0, capacity), self.numbers.term(value[0], 0, capacity))
+                yield Leaf(f"len({path})", IntType(0, capacity), self.types.numbers.term(value[0], 0, capacity))
                 for index, item in enumerate(value[1]):
                     yield from self._leaves(element, item, f"{path}[{index}]")
 

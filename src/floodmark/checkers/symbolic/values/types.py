@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from floodmark.checkers.symbolic.any_size.open_identifiers import OpenIdentifiers
-from floodmark.checkers.symbolic.any_size.set_sorts import SetSort
 from floodmark.checkers.symbolic.terms.axioms import Axioms
 from floodmark.checkers.symbolic.terms.booleans import Truth, conj
 from floodmark.checkers.symbolic.terms.integers import BitVectors, Codes, Integers, Number, Numbers
@@ -63,14 +62,7 @@ class Types:
         self.axioms = Axioms(self.symbols)
         self.individuals_by_class: dict[type, OpenIdentifiers] = {}
         self._codes: dict[Type, Codes] = {}
-        self._set_codes: dict[Any, Any] = {}
-        self._set_sorts: dict[Type, SetSort] = {}
-        self._nobody: dict[Type, Any] = {}
-        self._examples: dict[Type, list[Any]] = {}
-        self._described: dict[tuple[Type, int], tuple[Any, Any]] = {}
-        self._stand_ins: dict[tuple[Any, int], Any] = {}
         self._members: dict[Type, list[Any]] = {}
-        self._lifted: dict[Type, list[Value]] = {}
 
     def codes(self, kind: Type) -> Codes:
         """The codes that distinguish the members of an enum or of an identifier class."""
@@ -105,6 +97,13 @@ class Types:
         if isinstance(kind, OpenIntType):
             return self.bound(kind.least), self.bound(kind.most)
         return kind.low, kind.high
+
+    def is_key(self, key: OpenIdentifierType | OpenIntType, item: Value) -> Truth:
+        """Whether a map with any number of keys has this one."""
+        if not isinstance(key, OpenIntType):
+            return True
+        least, most = self.range(key)
+        return self.numbers.between(least, item, most)
 
     def natural(self) -> Truth:
         """The condition that the constants left open are natural numbers."""

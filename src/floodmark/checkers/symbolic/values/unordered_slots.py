@@ -37,9 +37,9 @@ def are_distinct(slots: Slots, same: Same) -> Truth:
     )
 
 
-def placed(slots: Slots, wanted: Truth, item: Value, either: Either) -> tuple[Truth, Slots]:
-    """Slots with an element in the first free one, if it is ``wanted`` there; and whether there is one."""
-    waiting = wanted
+def placed(slots: Slots, condition: Truth, item: Value, either: Either) -> tuple[Truth, Slots]:
+    """Slots with an element in the first free one, on a ``condition``; and whether there is one."""
+    waiting = condition
     found = []
     for used, held in slots:
         here = conj((waiting, negation(used)))
