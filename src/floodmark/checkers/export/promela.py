@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from floodmark.checkers.export.graph_queries import refuse
 from floodmark.checkers.export.names import Names, shown
 from floodmark.checkers.export.promela_effects import PromelaEffects
+from floodmark.checkers.export.promela_memory import PromelaMemory
 from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import CellAddress, Slots, Value, cell_type, cells, literal, load, members
 from floodmark.compiler import ir
@@ -189,9 +190,7 @@ class _PromelaWriter:
     def _constant_cells(self, kind: Type, place: CellAddress, value: Value) -> None:
         """Writes the cells of a constant that are not 0."""
         with self.text.aside() as lines:
-            writer = self._writer()
-            writer.unrolled = cells(kind)
-            writer.write(kind, place, value)
+            PromelaMemory(self.text, unrolled=cells(kind)).write(kind, place, value)
         for line in lines:
             if not line.rstrip(";").endswith("= 0"):
                 self.text.emit(line.strip())
@@ -217,9 +216,9 @@ class _PromelaWriter:
             with self.text.aside() as lines:
                 writer = self._writer()
                 for parameter, place in zip(action.parameters, places, strict=True):
-                    writer.locals[parameter.slot] = load(parameter.type, place)
+                    writer.expressions.locals[parameter.slot] = load(parameter.type, place)
                 if not can_fail(guard):
-                    writer.number(guard)
+                    writer.expressions.number(guard)
             if lines or can_fail(guard):
                 break
             first += 1
@@ -239,10 +238,10 @@ class _PromelaWriter:
         with self.text.aside() as lines, self.text.statement():
             writer = self._writer()
             for parameter, (_, value, _) in zip(action.parameters, arguments, strict=True):
-                writer.locals[parameter.slot] = value
+                writer.expressions.locals[parameter.slot] = value
             guards = ["started", *(used for used, _, _ in arguments)]
             guards += [
-                writer.number(guard)
+                writer.expressions.number(guard)
                 for guard in action.guards[:first]
                 if not any(_draws(guard, parameter) for parameter in action.parameters)
             ]
@@ -252,7 +251,7 @@ class _PromelaWriter:
                 if fixed:
                     self._constant_cells(parameter.type, place, value)
                 else:
-                    writer.write(parameter.type, place, value)
+                    writer.memory.write(parameter.type, place, value)
         guards = [guard for guard in guards if guard != "1"]
         if "0" in guards:
             return
@@ -264,7 +263,7 @@ class _PromelaWriter:
         for guard in action.guards[:first]:
             if _draws(guard, parameter):
                 assert isinstance(guard, ir.Contains)
-                kind, value = guard.container.type, self._writer().evaluate(guard.container)
+                kind, value = guard.container.type, self._writer().expressions.evaluate(guard.container)
                 assert isinstance(kind, SetType | BagType) and isinstance(value, Slots) and kind.capacity is not None
                 return [(*value.at(str(index)), False) for index in range(kind.capacity)]
         if parameter.type.size > MAX_PARAMETER_VALUES:
@@ -286,7 +285,7 @@ class _PromelaWriter:
             with text.indented(), text.statement():
                 writer = self._writer(disabled)
                 for parameter, place in zip(action.parameters, self._parameters(action), strict=True):
-                    writer.locals[parameter.slot] = load(parameter.type, place)
+                    writer.expressions.locals[parameter.slot] = load(parameter.type, place)
                 for guard in action.guards[first[action.name]:]:
                     with text.statement():
                         writer.require(guard)
@@ -353,7 +352,7 @@ class _PromelaWriter:
             text.emit(f"/* {predicate.name}, {shown(predicate.at)} */")
             if predicate.kind == "transition":
                 text.emit("if :: action != 0 ->")
-            holds = self._writer().number(predicate.value)
+            holds = self._writer().expressions.number(predicate.value)
             flag = self.flags[predicate.name]
             text.emit(f"{flag} = {holds}; assert({flag});")
             if predicate.kind == "transition":
@@ -367,7 +366,7 @@ class _PromelaWriter:
         for boundary in self.program.boundaries:
             text.emit(f"/* {boundary.name}, {shown(boundary.at)} */")
             with text.statement(), text.when(result):
-                holds = self._writer().number(boundary.value)
+                holds = self._writer().expressions.number(boundary.value)
                 text.emit(f"{result} = {holds};")
 
     def _reached(self, predicate: ir.Predicate, inside: str) -> list[str]:
@@ -375,7 +374,7 @@ class _PromelaWriter:
         with text.aside() as lines, text.statement():
             text.emit(f"/* {predicate.name}, {shown(predicate.at)} */")
             text.lines.append(f"#ifdef {self.reach[predicate.name]}")
-            holds = self._writer().number(predicate.value)
+            holds = self._writer().expressions.number(predicate.value)
             flag = self.flags[predicate.name]
             text.emit(f"{flag} = !({holds} && {inside}); assert({flag});")
             text.lines.append("#endif")

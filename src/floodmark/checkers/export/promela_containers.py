@@ -33,20 +33,24 @@ from floodmark.compiler.sizes import size_bound
 from floodmark.language.types import BagType, MapType, OptionalType, RecordType, SeqType, SetType, Type
 
 
-class PromelaContainers(PromelaMemory):
+class PromelaContainers:
     """Iterates over containers, and compares values of any type."""
+
+    def __init__(self, memory: PromelaMemory) -> None:
+        self.memory = memory
+        self.text = memory.text
 
     def insert(self, kind: SetType | BagType, place: CellAddress, item: Value) -> None:
         """Puts an element into its slot, at most once for a set; fails when there is no room."""
         element, room = kind.element, kind.capacity
         assert room is not None
         if room == 0:
-            self.fail_unless("0")
+            self.memory.fail_unless("0")
             return
         step = 1 + cells(element)
-        value = self.saved(element, item, "e")
-        wanted = self.held(self._code(element, load(element, value)), "c")
-        at, end = self.held("0", "p"), self.text.label("found")
+        value = self.memory.saved(element, item, "e")
+        wanted = self.memory.held(self._code(element, load(element, value)), "c")
+        at, end = self.memory.held("0", "p"), self.text.label("found")
 
         def slot(index: str) -> CellAddress:
             return place.at(stride(index, step))
@@ -62,7 +66,7 @@ class PromelaContainers(PromelaMemory):
         self.text.emit(f"{end}: skip;")
         present = "0"
         if isinstance(kind, SetType):
-            present = self.held("0", "b")
+            present = self.memory.held("0", "b")
             with self.text.when(f"{at} < {room}"):
                 self.text.emit(f"{present} = ({slot(at).cell('0')} && {held(at)} == {wanted});")
         with self.text.when(no(present)):
@@ -96,7 +100,7 @@ class PromelaContainers(PromelaMemory):
                     with self.text.when(used):
                         yield item
             case SeqType(), SequenceValue(length, item_at):
-                with self.text.loop("0", self.short(length)) as index:
+                with self.text.loop("0", self.memory.short(length)) as index:
                     yield item_at(index)
             case _:
                 raise AssertionError(kind)
@@ -107,8 +111,8 @@ class PromelaContainers(PromelaMemory):
         if isinstance(kind.element, NothingType):
             return "0"
         if isinstance(container, Mask):
-            return container.at(self.index_of(code(kind.element, item), "e"))
-        found = self.held("0", "b")
+            return container.at(self.memory.index_of(code(kind.element, item), "e"))
+        found = self.memory.held("0", "b")
         with self.elements(kind, container) as held:
             equal = self.equal(kind.element, held, item)
             self.text.emit(f"{found} = ({found} || {equal});")
@@ -121,7 +125,7 @@ class PromelaContainers(PromelaMemory):
                 parts = [part(str(index)) for index in range(count)]
             if not lines:
                 return both(parts)
-        result = self.held("1", "b")
+        result = self.memory.held("1", "b")
         with self.text.loop("0", str(count)) as index:
             holds = part(index)
             self.text.emit(f"{result} = ({result} && {holds});")
@@ -137,9 +141,10 @@ class PromelaContainers(PromelaMemory):
                     a, b = (b, a) if a.is_present in ("0", "1") else (a, b)
                     if b.is_present == "0":
                         return no(a.is_present)
-                    return both([a.is_present, self.guarded(a.is_present, lambda: self.equal(inner, a.value, b.value))])
-                there = self.short(a.is_present), self.short(b.is_present)
-                held = self.guarded(f"({there[0]} && {there[1]})", lambda: self.equal(inner, a.value, b.value))
+                    same_value = self.memory.guarded(a.is_present, lambda: self.equal(inner, a.value, b.value))
+                    return both([a.is_present, same_value])
+                there = self.memory.short(a.is_present), self.memory.short(b.is_present)
+                held = self.memory.guarded(f"({there[0]} && {there[1]})", lambda: self.equal(inner, a.value, b.value))
                 return f"(({there[0]}) == ({there[1]}) && ({no(there[0])} || {held}))"
             case RecordType(_, fields), FieldCells(), FieldCells():
                 return both(self.equal(of, a.fields[name], b.fields[name]) for name, of in fields)
@@ -148,7 +153,7 @@ class PromelaContainers(PromelaMemory):
                     if element.size > UNROLLED else \
                     both(f"(({a.at(str(i))}) == ({b.at(str(i))}))" for i in range(element.size))
             case SetType(element, int() as room) | BagType(element, room), Slots(), Slots():
-                one, other = load(kind, self.saved(kind, a)), load(kind, self.saved(kind, b))
+                one, other = load(kind, self.memory.saved(kind, a)), load(kind, self.memory.saved(kind, b))
                 assert isinstance(one, Slots) and isinstance(other, Slots)
                 first, second = one, other
 
@@ -160,8 +165,8 @@ class PromelaContainers(PromelaMemory):
             case MapType(key, of), Entries(), Entries():
                 return self.all_of(key.size, lambda index: self.equal(of, a.at(index), b.at(index)))
             case SeqType(element, room), SequenceValue(), SequenceValue():
-                length = self.short(a.length)
-                alike = self.held(f"({length} == {b.length})", "b")
+                length = self.memory.short(a.length)
+                alike = self.memory.held(f"({length} == {b.length})", "b")
                 with self.text.when(alike), self.text.loop("0", length) as index:
                     holds = self.equal(element, a.at(index), b.at(index))
                     self.text.emit(f"{alike} = ({alike} && {holds});")

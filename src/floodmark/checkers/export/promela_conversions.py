@@ -35,8 +35,13 @@ from floodmark.language.types import (
 )
 
 
-class PromelaConversions(PromelaContainers):
+class PromelaConversions:
     """Tests whether a value belongs to another type, and converts it."""
+
+    def __init__(self, containers: PromelaContainers) -> None:
+        self.containers = containers
+        self.memory = containers.memory
+        self.text = containers.text
 
     def fits(self, source: Type, target: Type, value: Value) -> str:
         """Whether a value of ``source`` belongs to ``target``."""
@@ -46,14 +51,14 @@ class PromelaConversions(PromelaContainers):
             case NoneType(), _, _:
                 return "0"
             case OptionalType(inner), OptionalType(other), OptionalValue(there, held):
-                return either([no(there), self.guarded(there, lambda: self.fits(inner, other, held))])
+                return either([no(there), self.memory.guarded(there, lambda: self.fits(inner, other, held))])
             case OptionalType(inner), _, OptionalValue(there, held):
-                return both([there, self.guarded(there, lambda: self.fits(inner, target, held))])
+                return both([there, self.memory.guarded(there, lambda: self.fits(inner, target, held))])
             case _, OptionalType(other), _:
                 return self.fits(source, other, value)
             case IntType(), IntType(low, high), Number(text):
                 assert isinstance(source, IntType)
-                text = self.short(text)
+                text = self.memory.short(text)
                 return both([
                     "1" if low <= source.low else f"{text} >= {number(low)}",
                     "1" if source.high <= high else f"{text} <= {number(high)}",
@@ -61,14 +66,14 @@ class PromelaConversions(PromelaContainers):
             case (SetType(), SetType()) | (SeqType(), SeqType() | BagType()) | (BagType(), BagType()), _:
                 pass
             case MapType(key, of), MapType(_, other), Entries(entry):
-                return self.all_of(key.size, lambda index: self.fits(of, other, entry(index)))
+                return self.containers.all_of(key.size, lambda index: self.fits(of, other, entry(index)))
         return self._all_fit(source, target, value)
 
     def _all_fit(self, source: Type, target: Type, value: Value) -> str:
         if not isinstance(source, SetType | SeqType | BagType) or not isinstance(target, SetType | SeqType | BagType):
             raise refuse(f"{source} as {target}")
-        total, result = self.held("0", "n"), self.held("1", "b")
-        with self.elements(source, value) as item:
+        total, result = self.memory.held("0", "n"), self.memory.held("1", "b")
+        with self.containers.elements(source, value) as item:
             self.text.emit(f"{total} = {total} + 1;")
             holds = self.fits(source.element, target.element, item)
             self.text.emit(f"{result} = ({result} && {holds});")
@@ -93,19 +98,19 @@ class PromelaConversions(PromelaContainers):
             case SetType(element, None), SetType(other, None), Mask():
                 if element == other:
                     return value
-                place = self.saved(target, empty(target), "s")
-                with self.elements(source, value) as item:
-                    index = self.index_of(code(other, self.converted(element, other, item)), "e")
+                place = self.memory.saved(target, empty(target), "s")
+                with self.containers.elements(source, value) as item:
+                    index = self.memory.index_of(code(other, self.converted(element, other, item)), "e")
                     self.text.emit(f"{place.cell(index)} = 1;")
                 return load(target, place)
             case (SetType() | SeqType() | BagType()), (SetType() | BagType()), _:
-                place = self.saved(target, empty(target), "s")
-                with self.elements(source, value) as item:
+                place = self.memory.saved(target, empty(target), "s")
+                with self.containers.elements(source, value) as item:
                     made = self.converted(source.element, target.element, item)
                     if isinstance(target, SetType) and target.capacity is None:
-                        self.text.emit(f"{place.cell(self.index_of(code(target.element, made), 'e'))} = 1;")
+                        self.text.emit(f"{place.cell(self.memory.index_of(code(target.element, made), 'e'))} = 1;")
                     else:
-                        self.insert(target, place, made)
+                        self.containers.insert(target, place, made)
                 return load(target, place)
             case SeqType(element, _), SeqType(other, _), SequenceValue(length, item_at):
                 if element == other:

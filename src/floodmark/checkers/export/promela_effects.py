@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from floodmark.checkers.export.graph_queries import assigned, refuse, results
-from floodmark.checkers.export.promela_comprehensions import PromelaComprehensions
+from floodmark.checkers.export.promela_expressions import PromelaExpressions
 from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import CellAddress, Value, cells, code, load, plus
 from floodmark.compiler import ir
@@ -21,7 +21,7 @@ class _LoopLabels:
     continued: str
 
 
-class PromelaEffects(PromelaComprehensions):
+class PromelaEffects:
     """Writes statements. ``disabled`` is the label to go to when a guard is false."""
 
     def __init__(
@@ -32,19 +32,21 @@ class PromelaEffects(PromelaComprehensions):
         places: dict[str, CellAddress],
         disabled: str = "",
     ) -> None:
-        super().__init__(text, state)
+        self.text = text
+        self.expressions = PromelaExpressions(text, state, self.run)
+        self.memory = self.expressions.memory
         self.variables = variables
         self.places = places
         self.disabled = disabled
-        self._memory: dict[int, CellAddress] = {}
+        self._cells: dict[int, CellAddress] = {}
         self._returns: list[str] = []
         self._loops: list[_LoopLabels] = []
 
     def run(self, body: list[ir.Stmt]) -> None:
         """Writes statements; a Return jumps to their end."""
         for local in [*assigned(body), *results(body)]:
-            self._memory[local.slot] = self.text.temporary(local.name, cells(local.type))
-            self.locals[local.slot] = load(local.type, self._memory[local.slot])
+            self._cells[local.slot] = self.text.temporary(local.name, cells(local.type))
+            self.expressions.locals[local.slot] = load(local.type, self._cells[local.slot])
         self._returns.append(self.text.label("returned"))
         loops, self._loops = self._loops, []
         before = len(self.text.lines)
@@ -53,14 +55,6 @@ class PromelaEffects(PromelaComprehensions):
         label = self._returns.pop()
         if any(f"goto {label};" in line for line in self.text.lines[before:]):
             self.text.emit(f"{label}: skip;")
-
-    def visit_inline(self, node: ir.Inline) -> Value:
-        self.run(node.body)
-        return load(node.type, CellAddress("", None)) if node.result is None else self.locals[node.result.slot]
-
-    def visit_applied(self, node: ir.Applied) -> Value:
-        message = f"{node.function.name} with all that it calls is too large to be written out for each call"
-        raise refuse(message, node.at)
 
     def _block(self, body: list[ir.Stmt]) -> None:
         for statement in body:
@@ -80,7 +74,7 @@ class PromelaEffects(PromelaComprehensions):
             case ir.Require(condition=condition):
                 self.require(condition)
             case ir.Assert(condition=condition):
-                self.fail_unless(self.number(condition))
+                self.memory.fail_unless(self.expressions.number(condition))
             case ir.Return(value=value, into=into):
                 if value is not None and into is not None:
                     self._assign(into, value)
@@ -90,23 +84,23 @@ class PromelaEffects(PromelaComprehensions):
             case ir.Continue():
                 self.text.emit(f"goto {self._loops[-1].continued};")
             case ir.Do(call=call):
-                call.accept(self)
+                call.accept(self.expressions)
             case _:
                 assert_never(node)
 
     def require(self, condition: ir.Expr) -> None:
-        holds = self.number(condition)
+        holds = self.expressions.number(condition)
         if holds != "1":
             self.text.emit(f"if :: {holds} :: else -> goto {self.disabled} fi;")
 
     def _assign(self, target: ir.Local, value: ir.Expr) -> None:
-        found = self.evaluate(value)
+        found = self.expressions.evaluate(value)
         if _mentions(value, lambda part: isinstance(part, ir.Local) and part.slot == target.slot):
-            found = self.kept(target.type, found)
-        self.write(target.type, self._memory[target.slot], found)
+            found = self.memory.kept(target.type, found)
+        self.memory.write(target.type, self._cells[target.slot], found)
 
     def _if(self, node: ir.If) -> None:
-        self.text.emit(f"if :: {self.number(node.condition)} ->")
+        self.text.emit(f"if :: {self.expressions.number(node.condition)} ->")
         for position, body in enumerate((node.then, node.otherwise)):
             if position == 1:
                 if not body:
@@ -121,7 +115,7 @@ class PromelaEffects(PromelaComprehensions):
     def _for(self, node: ir.For) -> None:
         loop = _LoopLabels(self.text.label("broken"), self.text.label("continued"))
         before = len(self.text.lines)
-        with self.each(node.variable, node.domain, True):
+        with self.expressions.comprehensions.each(node.variable, node.domain, True):
             self._loops.append(loop)
             self._block(node.body)
             self._loops.pop()
@@ -135,11 +129,11 @@ class PromelaEffects(PromelaComprehensions):
     # Assignments to the state.
 
     def _store(self, node: ir.SetVariable) -> None:
-        found = self.evaluate(node.value)
+        found = self.expressions.evaluate(node.value)
         kind, place = self._target(self.variables[node.variable], self.places[node.variable], node.path)
         if _mentions(node.value, lambda part: isinstance(part, ir.StateVar) and part.name == node.variable):
-            found = self.kept(kind, found)
-        self.write(kind, place, found)
+            found = self.memory.kept(kind, found)
+        self.memory.write(kind, place, found)
 
     def _target(
         self, kind: Type, place: CellAddress, path: list[ir.FieldStep | ir.ItemStep]
@@ -155,10 +149,10 @@ class PromelaEffects(PromelaComprehensions):
                             break
                         offset += cells(of)
                 case ir.ItemStep(key=key), MapType(key_type, of):
-                    index = self.index_of(code(key_type, self.evaluate(key)), "key")
+                    index = self.memory.index_of(code(key_type, self.expressions.evaluate(key)), "key")
                     place, kind = place.at(_times(index, cells(of))), of
                 case ir.ItemStep(key=key), SeqType(of, _):
-                    index = self.index(place.cell("0"), key)
+                    index = self.expressions.index(place.cell("0"), key)
                     place, kind = place.at(plus(_times(index, cells(of)), "1")), of
                 case _:
                     raise refuse(f"an assignment inside of {kind}")

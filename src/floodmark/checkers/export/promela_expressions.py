@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from floodmark.checkers.export.graph_queries import open_end, refuse
+from floodmark.checkers.export.promela_comprehensions import PromelaComprehensions
+from floodmark.checkers.export.promela_containers import PromelaContainers
 from floodmark.checkers.export.promela_conversions import PromelaConversions
-from floodmark.checkers.export.promela_memory import UNROLLED
+from floodmark.checkers.export.promela_memory import UNROLLED, PromelaMemory
+from floodmark.checkers.export.promela_text import Text
 from floodmark.checkers.export.promela_values import (
+    CellAddress,
     Entries,
     FieldCells,
     Mask,
@@ -37,8 +41,18 @@ from floodmark.compiler.visitor import Visitor
 from floodmark.language.types import BagType, IntType, MapType, SeqType, SetType
 
 
-class PromelaExpressions(PromelaConversions, Visitor[Value]):
-    """Writes expressions other than comprehensions and calls."""
+class PromelaExpressions(Visitor[Value]):
+    """Writes expressions; ``run`` writes the statements of an inlined call."""
+
+    def __init__(self, text: Text, state: dict[str, dict[str, Value]], run: Callable[[list[ir.Stmt]], None]) -> None:
+        self.text = text
+        self.state = state
+        self.locals: dict[int, Value] = {}
+        self.memory = PromelaMemory(text)
+        self.containers = PromelaContainers(self.memory)
+        self.conversions = PromelaConversions(self.containers)
+        self.comprehensions = PromelaComprehensions(self, self.containers)
+        self._run = run
 
     def evaluate(self, node: ir.Expr) -> Value:
         """The value of an expression; statements that must run first are written."""
@@ -78,7 +92,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
         entries = self.evaluate(node.map)
         kind = node.map.type
         assert isinstance(entries, Entries) and isinstance(kind, MapType)
-        return entries.at(self.index_of(code(kind.key, self.evaluate(node.key)), "key"))
+        return entries.at(self.memory.index_of(code(kind.key, self.evaluate(node.key)), "key"))
 
     def visit_seq_get(self, node: ir.SeqGet) -> Value:
         seq, kind = self.evaluate(node.seq), node.seq.type
@@ -87,28 +101,29 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
 
     def index(self, length: str, node: ir.Expr) -> str:
         """The position that an index denotes, by Python's rules; fails when it is out of range."""
-        length = self.short(length)
-        index = self.index_of(self.number(node), "index")
+        length = self.memory.short(length)
+        index = self.memory.index_of(self.number(node), "index")
         assert isinstance(node.type, IntType)
         if node.type.low < 0:
-            index = self.held(f"({index} < 0 -> {index} + {length} : {index})", "index")
-        self.fail_unless(both([f"{index} >= 0" if node.type.low < 0 else "1", f"{index} < {length}"]))
+            index = self.memory.held(f"({index} < 0 -> {index} + {length} : {index})", "index")
+        self.memory.fail_unless(both([f"{index} >= 0" if node.type.low < 0 else "1", f"{index} < {length}"]))
         return index
 
     def visit_seq_slice(self, node: ir.SeqSlice) -> Value:
         seq, kind = self.evaluate(node.seq), node.seq.type
         assert isinstance(seq, SequenceValue) and isinstance(kind, SeqType)
-        length = self.short(seq.length)
+        length = self.memory.short(seq.length)
         low = "0" if node.low is None else self._clipped(self.number(node.low), length)
         high = length if node.high is None else self._end(node.high, length)
-        taken = self.held(f"({high} > {low} -> {high} - {low} : 0)", "n") if (low, high) != ("0", length) else length
-        return SequenceValue(taken, lambda index: seq.at(plus(low, index)))
+        if (low, high) != ("0", length):
+            length = self.memory.held(f"({high} > {low} -> {high} - {low} : 0)", "n")
+        return SequenceValue(length, lambda index: seq.at(plus(low, index)))
 
     def _end(self, node: ir.Expr, length: str) -> str:
         maybe = open_end(node)
         if maybe is None:
             return self._clipped(self.number(node), length)
-        result = self.held(length, "n")
+        result = self.memory.held(length, "n")
         closed = no(self.number(maybe[0]))
         with self.text.when(closed):
             end = self._clipped(self.number(maybe[1]), length)
@@ -116,16 +131,16 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
         return result
 
     def _clipped(self, index: str, length: str) -> str:
-        index = self.index_of(index, "n")
+        index = self.memory.index_of(index, "n")
         if index.isdigit():
-            return self.held(f"({index} < {length} -> {index} : {length})", "n") if index != "0" else "0"
-        index = self.held(f"({index} < 0 -> {index} + {length} : {index})", "n")
-        return self.held(f"({index} < 0 -> 0 : ({index} > {length} -> {length} : {index}))", "n")
+            return self.memory.held(f"({index} < {length} -> {index} : {length})", "n") if index != "0" else "0"
+        index = self.memory.held(f"({index} < 0 -> {index} + {length} : {index})", "n")
+        return self.memory.held(f"({index} < 0 -> 0 : ({index} > {length} -> {length} : {index}))", "n")
 
     def visit_seq_concat(self, node: ir.SeqConcat) -> Value:
         kind, left, right = node.type, self.evaluate(node.left), self.evaluate(node.right)
         assert isinstance(left, SequenceValue) and isinstance(right, SequenceValue) and isinstance(kind, SeqType)
-        first = self.index_of(left.length, "n")
+        first = self.memory.index_of(left.length, "n")
 
         def item(index: str) -> Value:
             behind = right.at("0" if index == first else f"({index} - {first})")
@@ -142,7 +157,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
         assert isinstance(kind, SeqType)
         values = [self.evaluate(element) for element in node.elements]
         if any(not isinstance(value, Number) for value in values) and len(values) > 1:
-            values = [self.kept(kind.element, value) for value in values]
+            values = [self.memory.kept(kind.element, value) for value in values]
 
         def item(index: str) -> Value:
             if index.isdigit():
@@ -166,11 +181,11 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
         if isinstance(kind.element, ir.NothingType):
             return empty(kind)
         if kind.capacity is None:
-            codes = [self.short(code(kind.element, item), "e") for item in items]
+            codes = [self.memory.short(code(kind.element, item), "e") for item in items]
             return Mask(lambda index: either(same(index, found) for found in codes))
-        place = self.saved(kind, empty(kind), "s")
+        place = self.memory.saved(kind, empty(kind), "s")
         for item in items:
-            self.insert(kind, place, item)
+            self.containers.insert(kind, place, item)
         return load(kind, place)
 
     def visit_set_binary(self, node: ir.SetBinary) -> Value:
@@ -188,16 +203,16 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
             }
             one, other = left, right
             return Mask(lambda index: combined[node.op](one.at(index), other.at(index)))
-        left, right = self.kept(of, left), self.kept(node.right.type, right)
-        place = self.saved(kind, empty(kind), "s")
+        left, right = self.memory.kept(of, left), self.memory.kept(node.right.type, right)
+        place = self.memory.saved(kind, empty(kind), "s")
         for source, against, needed in _sources(node.op, left, right):
-            with self.elements(of, source) as item:
+            with self.containers.elements(of, source) as item:
                 if needed is None:
-                    self.insert(kind, place, item)
+                    self.containers.insert(kind, place, item)
                     continue
-                inside = self.held(self.contains(of, against, item), "b")
+                inside = self.memory.held(self.containers.contains(of, against, item), "b")
                 with self.text.when(inside if needed else no(inside)):
-                    self.insert(kind, place, item)
+                    self.containers.insert(kind, place, item)
         return load(kind, place)
 
     def visit_subset(self, node: ir.Subset) -> Value:
@@ -208,14 +223,15 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
             return Number("0" if node.strict else "1")
         if isinstance(left, Mask) and isinstance(right, Mask):
             one, other = left, right
-            inside = self.all_of(kind.element.size, lambda index: either([no(one.at(index)), other.at(index)]))
+            size = kind.element.size
+            inside = self.containers.all_of(size, lambda index: either([no(one.at(index)), other.at(index)]))
         else:
-            inside = self.held("1", "b")
-            with self.elements(kind, left) as item:
-                there = self.contains(kind, right, item)
+            inside = self.memory.held("1", "b")
+            with self.containers.elements(kind, left) as item:
+                there = self.containers.contains(kind, right, item)
                 self.text.emit(f"{inside} = ({inside} && {there});")
         if node.strict:
-            inside = both([inside, no(self.equal(kind, left, right))])
+            inside = both([inside, no(self.containers.equal(kind, left, right))])
         return Number(inside)
 
     def visit_bag_change(self, node: ir.BagChange) -> Value:
@@ -223,28 +239,28 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
         assert isinstance(kind, SetType | BagType)
         held, item = self.evaluate(node.bag), self.evaluate(node.item)
         if isinstance(held, Mask):
-            index = self.index_of(code(kind.element, item), "e")
-            self.fail_unless(held.at(index))
+            index = self.memory.index_of(code(kind.element, item), "e")
+            self.memory.fail_unless(held.at(index))
             mask = held
             return Mask(lambda position: both([mask.at(position), no(same(position, index))]))
-        place = self.saved(kind, held, "s")
+        place = self.memory.saved(kind, held, "s")
         if not node.remove:
-            self.insert(kind, place, item)
+            self.containers.insert(kind, place, item)
             return load(kind, place)
-        item = self.kept(kind.element, item, "e")
-        found = self.held("0", "b")
+        item = self.memory.kept(kind.element, item, "e")
+        found = self.memory.held("0", "b")
         assert kind.capacity is not None
         step = 1 + cells(kind.element)
         with self.text.loop("0", str(kind.capacity)) as position:
             here = place.at(stride(position, step))
-            equal = self.equal(kind.element, load(kind.element, here.at("1")), item)
+            equal = self.containers.equal(kind.element, load(kind.element, here.at("1")), item)
             self.text.emit(f"{found} = ({found} || ({here.cell('0')} && {equal}));")
             with self.text.when(found):
                 for cell in range(step):
                     behind = place.at(stride(f"({position} + 1)", step)).cell(str(cell))
                     last = f"({position} == {kind.capacity - 1} -> 0 : {behind})"
                     self.text.emit(f"{here.cell(str(cell))} = {last};")
-        self.fail_unless(found)
+        self.memory.fail_unless(found)
         return load(kind, place)
 
     def visit_contains(self, node: ir.Contains) -> Value:
@@ -254,11 +270,12 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
         if isinstance(kind.element, ir.NothingType):
             return Number("0")
         if node.item.type == kind.element or (isinstance(node.item.type, IntType) and not isinstance(container, Mask)):
-            return Number(self.contains(kind, container, item))
-        possible = self.short(self.fits(node.item.type, kind.element, item))
+            return Number(self.containers.contains(kind, container, item))
+        possible = self.memory.short(self.conversions.fits(node.item.type, kind.element, item))
         element = kind.element
-        converted = self.converted(node.item.type, element, item)
-        return Number(both([possible, self.guarded(possible, lambda: self.contains(kind, container, converted))]))
+        converted = self.conversions.converted(node.item.type, element, item)
+        there = self.memory.guarded(possible, lambda: self.containers.contains(kind, container, converted))
+        return Number(both([possible, there]))
 
     def visit_size(self, node: ir.Size) -> Value:
         kind, container = node.container.type, self.evaluate(node.container)
@@ -272,8 +289,8 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
                 return Number(f"({' + '.join(f'({part})' for part in parts)})" if parts else "0")
             case SetType(ir.NothingType(), _), _:
                 return Number("0")
-        total = self.held("0", "n")
-        with self.elements(kind, container):
+        total = self.memory.held("0", "n")
+        with self.containers.elements(kind, container):
             self.text.emit(f"{total} = {total} + 1;")
         return Number(total)
 
@@ -281,9 +298,9 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
         kind = node.bag.type
         assert isinstance(kind, BagType)
         item, bag = self.evaluate(node.item), self.evaluate(node.bag)
-        total = self.held("0", "n")
-        with self.elements(kind, bag) as held:
-            equal = self.equal(kind.element, held, item)
+        total = self.memory.held("0", "n")
+        with self.containers.elements(kind, bag) as held:
+            equal = self.containers.equal(kind.element, held, item)
             self.text.emit(f"{total} = {total} + ({equal} -> 1 : 0);")
         return Number(total)
 
@@ -294,12 +311,12 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
         a, b = node.left.type, node.right.type
         assert isinstance(a, IntType) and isinstance(b, IntType)
         if b.low <= 0 <= b.high:
-            right = self.short(right)
-            self.fail_unless(f"{right} != 0")
+            right = self.memory.short(right)
+            self.memory.fail_unless(f"{right} != 0")
         if a.low >= 0 and b.low >= 0:
             return Number(f"({left} {'/' if node.op == '//' else '%'} {right})")
-        left, right = self.held(left, "x"), self.held(right, "y")
-        rest = self.held(f"{left} % {right}", "r")  # C's remainder has the sign of the dividend
+        left, right = self.memory.held(left, "x"), self.memory.held(right, "y")
+        rest = self.memory.held(f"{left} % {right}", "r")  # C's remainder has the sign of the dividend
         corrected = f"({rest} != 0 && (({rest} < 0) != ({right} < 0)))"
         if node.op == "//":
             return Number(f"({left} / {right} - ({corrected} -> 1 : 0))")
@@ -310,7 +327,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
 
     def visit_equal(self, node: ir.Equal) -> Value:
         left, right = self.evaluate(node.left), self.evaluate(node.right)
-        return Number(self.equal(node.left.type, left, right))
+        return Number(self.containers.equal(node.left.type, left, right))
 
     def visit_not(self, node: ir.Not) -> Value:
         return Number(no(self.number(node.operand)))
@@ -331,7 +348,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
             if not lines:
                 found = joined([found, value])
                 continue
-            result = self.held(found, "b")
+            result = self.memory.held(found, "b")
             self.text.emit(f"if :: {result if going_on == '1' else no(result)} ->")
             with self.text.indented():
                 for line in lines:
@@ -353,7 +370,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
                 branches.append(self.evaluate(branch))
             buffers.append(lines)
         if not buffers[0] and not buffers[1]:
-            return choose(node.type, self.short(condition), *branches)
+            return choose(node.type, self.memory.short(condition), *branches)
         place = self.text.temporary("v", cells(node.type))
         self.text.emit(f"if :: {condition} ->")
         for position, (value, lines) in enumerate(zip(branches, buffers, strict=True)):
@@ -362,7 +379,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
             with self.text.indented():
                 for line in lines:
                     self.text.emit(line.lstrip())
-                self.write(node.type, place, value)
+                self.memory.write(node.type, place, value)
                 self.text.emit("skip")
         self.text.emit("fi;")
         return load(node.type, place)
@@ -376,7 +393,7 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
     def visit_extremum(self, node: ir.Extremum) -> Value:
         best = self.number(node.operands[0])
         for operand in node.operands[1:]:
-            best, other = self.short(best), self.short(self.number(operand))
+            best, other = self.memory.short(best), self.memory.short(self.number(operand))
             best = f"({other} {'>' if node.largest else '<'} {best} -> {other} : {best})"
         return Number(best)
 
@@ -386,19 +403,30 @@ class PromelaExpressions(PromelaConversions, Visitor[Value]):
     def visit_marked(self, node: ir.Marked) -> Value:
         return self.evaluate(node.operand)
 
+    def visit_reduce(self, node: ir.Reduce) -> Value:
+        return self.comprehensions.reduce(node)
+
+    def visit_inline(self, node: ir.Inline) -> Value:
+        self._run(node.body)
+        return load(node.type, CellAddress("", None)) if node.result is None else self.locals[node.result.slot]
+
+    def visit_applied(self, node: ir.Applied) -> Value:
+        message = f"{node.function.name} with all that it calls is too large to be written out for each call"
+        raise refuse(message, node.at)
+
     def visit_convert(self, node: ir.Convert) -> Value:
         source, value = node.operand.type, self.evaluate(node.operand)
         if not fits(source, node.type):
-            self.fail_unless(self.fits(source, node.type, value))
-        return self.converted(source, node.type, value)
+            self.memory.fail_unless(self.conversions.fits(source, node.type, value))
+        return self.conversions.converted(source, node.type, value)
 
     def visit_sorted(self, node: ir.Sorted) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
-        place = self.saved(kind, self.evaluate(node.seq), "s")
+        place = self.memory.saved(kind, self.evaluate(node.seq), "s")
         length = place.cell("0")
         with self.text.loop("1", length) as end:
-            index = self.held(end, "p")
+            index = self.memory.held(end, "p")
             before, here = place.cell(index), place.cell(f"({index} + 1)")
             wrong = f"{before} {'<' if node.reverse else '>'} {here}"
             self.text.emit(f"do :: {index} > 0 ->")

@@ -37,11 +37,9 @@ MAX_REPEATED_LENGTH = 60
 class PromelaMemory:
     """Stores and writes values."""
 
-    def __init__(self, text: Text, state: dict[str, dict[str, Value]]) -> None:
+    def __init__(self, text: Text, unrolled: int = UNROLLED) -> None:
         self.text = text
-        self.state = state
-        self.locals: dict[int, Value] = {}
-        self.unrolled = UNROLLED
+        self._unrolled = unrolled
 
     def short(self, text: str, wanted: str = "t") -> str:
         """An expression that may be written more than once."""
@@ -75,7 +73,7 @@ class PromelaMemory:
 
     def repeat(self, count: int, body: Callable[[str], None]) -> None:
         """Writes the body for each index."""
-        if count <= self.unrolled:
+        if count <= self._unrolled:
             for index in range(count):
                 body(str(index))
             return
