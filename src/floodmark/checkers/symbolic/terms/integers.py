@@ -88,7 +88,7 @@ class Numbers(ABC):
             return a <= b
         return self._at_most(a, b)
 
-    def compared(self, op: str, a: Number, b: Number) -> Truth:
+    def compare(self, op: str, a: Number, b: Number) -> Truth:
         """A comparison by its operator: <, <=, > or >=."""
         match op:
             case "<":

@@ -47,7 +47,7 @@ class AnySizeLoops:
                     value = self._evaluate(addition.added)
                     fits, added = values.cast(addition.added.type, SetType(element), value)
                     context.fail_unless(fits, addition.added.at)
-                more = _all_added(values, item, taken, added)
+                more = _every_addition(values, item, taken, added)
                 if addition.optional:
                     more = self._some_of(element, more)
                 if addition.alone:
@@ -83,7 +83,7 @@ class AnySizeLoops:
                     chosen = conj((chosen, self._evaluate(condition)))
             with context.under(chosen):
                 start, number = context.locals[loop.best.slot], self._evaluate(loop.number)
-            better = conj((chosen, values.numbers.compared(loop.op, number, start)))
+            better = conj((chosen, values.numbers.compare(loop.op, number, start)))
             with context.under(better):
                 found = [(it.target, self._evaluate(it.value)) for it in loop.kept]
             for own in loop.own:
@@ -137,7 +137,7 @@ def _element(kind: Type) -> Type:
     return kind.element
 
 
-def _all_added(values: Values, item: Value, taken: Truth, added: Relation) -> Relation:
+def _every_addition(values: Values, item: Value, taken: Truth, added: Relation) -> Relation:
     """The elements that all rounds add."""
     return Relation(lambda known: values.quantifiers.of_some(item, conj((taken, added.holds(known)))), None)
 

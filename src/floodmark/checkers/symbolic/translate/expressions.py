@@ -8,7 +8,7 @@ from typing import Any
 from floodmark.checkers.symbolic.terms.booleans import Truth, conj, disj, implied, negation
 from floodmark.checkers.symbolic.translate.evaluation import EvaluationContext, FunctionCalls
 from floodmark.checkers.symbolic.translate.reductions import Domains, Reductions
-from floodmark.checkers.symbolic.translate.sequences import Sequences, listed
+from floodmark.checkers.symbolic.translate.sequences import Sequences, require_positions
 from floodmark.checkers.symbolic.translate.set_operations import SetOperations
 from floodmark.checkers.symbolic.translate.small_counts import SmallCounts
 from floodmark.checkers.symbolic.values.components import UnboundedMap
@@ -78,14 +78,15 @@ class ExpressionEvaluator(Visitor[Value]):
     def visit_seq_slice(self, node: ir.SeqSlice) -> Value:
         kind = node.seq.type
         assert isinstance(kind, SeqType)
-        value = listed(self.evaluate(node.seq))
+        value = require_positions(self.evaluate(node.seq))
         low, high = (None if bound is None else self.evaluate(bound) for bound in (node.low, node.high))
         return self._sequences.cut(kind, value, low, high)
 
     def visit_seq_concat(self, node: ir.SeqConcat) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
-        return self._sequences.joined(kind, listed(self.evaluate(node.left)), listed(self.evaluate(node.right)))
+        first, second = (require_positions(self.evaluate(operand)) for operand in (node.left, node.right))
+        return self._sequences.join(kind, first, second)
 
     def visit_seq_of(self, node: ir.SeqOf) -> Value:
         return (len(node.elements), tuple(self.evaluate(element) for element in node.elements))
@@ -107,13 +108,13 @@ class ExpressionEvaluator(Visitor[Value]):
         return result
 
     def visit_set_binary(self, node: ir.SetBinary) -> Value:
-        return self._sets.combined(node, self.evaluate(node.left), self.evaluate(node.right))
+        return self._sets.combine(node, self.evaluate(node.left), self.evaluate(node.right))
 
     def visit_subset(self, node: ir.Subset) -> Truth:
         return self._sets.is_subset(node, self.evaluate(node.left), self.evaluate(node.right))
 
     def visit_bag_change(self, node: ir.BagChange) -> Value:
-        return self._sets.changed(node, self.evaluate(node.bag), self.evaluate(node.item))
+        return self._sets.change(node, self.evaluate(node.bag), self.evaluate(node.item))
 
     def visit_contains(self, node: ir.Contains) -> Truth:
         kind = node.container.type
@@ -152,13 +153,13 @@ class ExpressionEvaluator(Visitor[Value]):
         return numbers.divided(left, right) if node.op == "//" else numbers.rest(left, right)
 
     def visit_compare(self, node: ir.Compare) -> Truth:
-        counted = self._small_counts.compared(node)
+        counted = self._small_counts.compare(node)
         if counted is not None:
             return counted
-        return self._values.numbers.compared(node.op, self.evaluate(node.left), self.evaluate(node.right))
+        return self._values.numbers.compare(node.op, self.evaluate(node.left), self.evaluate(node.right))
 
     def visit_equal(self, node: ir.Equal) -> Truth:
-        counted = self._small_counts.compared(node)
+        counted = self._small_counts.compare(node)
         if counted is not None:
             return counted
         return self._values.equal(node.left.type, self.evaluate(node.left), self.evaluate(node.right))
@@ -232,10 +233,10 @@ class ExpressionEvaluator(Visitor[Value]):
     def visit_sorted(self, node: ir.Sorted) -> Value:
         kind = node.type
         assert isinstance(kind, SeqType)
-        return self._sequences.ordered(kind, self.evaluate(node.seq), node.reverse)
+        return self._sequences.sort(kind, self.evaluate(node.seq), node.reverse)
 
     def visit_reduce(self, node: ir.Reduce) -> Value:
-        return self._reductions.evaluated(node)
+        return self._reductions.reduce(node)
 
     def visit_inline(self, node: ir.Inline) -> Value:
         return self._calls.inline(node)

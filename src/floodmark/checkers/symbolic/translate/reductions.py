@@ -25,7 +25,7 @@ class Domains:
         self._values = values
         self._evaluate = evaluate
 
-    def visited(self, domain: ir.Domain, of: Type) -> Relation | list[tuple[Truth, Value]]:
+    def elements(self, domain: ir.Domain, of: Type) -> Relation | list[tuple[Truth, Value]]:
         """The values of a loop variable in order, each with the condition under which the loop reaches it; or a set if
         there may be any number of them."""
         values, any_size = self._values, self._values.types.any_size
@@ -69,7 +69,7 @@ class Reductions:
         self._evaluate = evaluate
         self._domains = domains
 
-    def evaluated(self, node: ir.Reduce) -> Value:
+    def reduce(self, node: ir.Reduce) -> Value:
         """The value of such an expression."""
         match node.kind:
             case "any" | "all":
@@ -93,7 +93,7 @@ class Reductions:
         if depth == len(node.generators):
             return self._evaluate(node.body)
         generator = node.generators[depth]
-        visited = self._domains.visited(generator.domain, generator.variable.type)
+        visited = self._domains.elements(generator.domain, generator.variable.type)
         if isinstance(visited, Relation):
             return self._quantified(node, depth, generator, visited, whole)
         unordered = isinstance(generator.domain, ir.Expr) and self._values.types.is_unordered(generator.domain.type)
@@ -155,7 +155,7 @@ class Reductions:
             yield outer
             return
         generator = node.generators[depth]
-        visited = self._domains.visited(generator.domain, generator.variable.type)
+        visited = self._domains.elements(generator.domain, generator.variable.type)
         if isinstance(visited, Relation):
             item = self._values.components.variable(generator.variable.type, generator.variable.name)
             self._context.locals[generator.variable.slot] = item

@@ -13,7 +13,7 @@ from floodmark.compiler import ir
 from floodmark.language.types import IntType, SeqType, Type
 
 
-def listed(value: Value) -> Value:
+def require_positions(value: Value) -> Value:
     """A sequence, which has to be one whose elements have positions."""
     if isinstance(value, Relation):
         message = "a list of any length has no positions here, so it cannot be indexed, cut, joined or sorted"
@@ -93,7 +93,7 @@ class Sequences:
         index = numbers.either(numbers.less(index, 0), 0, index)
         return numbers.either(numbers.less(length, index), length, index)
 
-    def joined(self, kind: SeqType, first: Value, second: Value) -> Value:
+    def join(self, kind: SeqType, first: Value, second: Value) -> Value:
         """Two sequences, one after the other."""
         numbers = self._values.numbers
         length, items = first
@@ -106,7 +106,7 @@ class Sequences:
                 grown[position] = self._values.either(kind.element, here, item, grown[position])
         return (numbers.plus(length, second[0]), tuple(grown))
 
-    def ordered(self, kind: SeqType, value: Value, reverse: bool) -> Value:
+    def sort(self, kind: SeqType, value: Value, reverse: bool) -> Value:
         """A sequence of numbers, sorted."""
         if isinstance(value, Relation):
             return replace(value, order="descending" if reverse else "ascending")

@@ -20,7 +20,7 @@ class SetOperations:
         self._context = context
         self._values = context.values
 
-    def combined(self, node: ir.SetBinary, left: Value, right: Value) -> Value:
+    def combine(self, node: ir.SetBinary, left: Value, right: Value) -> Value:
         """The union, the intersection, the difference or the symmetric difference of two sets."""
         kind, of = node.type, node.left.type
         assert isinstance(kind, SetType)
@@ -87,17 +87,16 @@ class SetOperations:
             inside = conj(implied(there, contains(kind, right, item)) for there, item in elements)
         return conj((inside, negation(self._values.equal(kind, left, right)))) if node.strict else inside
 
-    def changed(self, node: ir.BagChange, value: Value, item: Value) -> Value:
+    def change(self, node: ir.BagChange, value: Value, item: Value) -> Value:
         """A bag with one element more or less, or a set without an element."""
         kind = node.bag.type
         assert isinstance(kind, BagType | SetType)
         containers = self._values.containers
         if isinstance(value, Relation):
-            old = value
-            self._context.fail_unless(old.holds(item), node.at)
-            most = None if old.most is None else self._values.numbers.minus(old.most, 1)
+            self._context.fail_unless(value.holds(item), node.at)
+            most = None if value.most is None else self._values.numbers.minus(value.most, 1)
             equal = self._values.equal
-            return Relation(lambda x: conj((old.holds(x), negation(equal(kind.element, x, item)))), most)
+            return Relation(lambda x: conj((value.holds(x), negation(equal(kind.element, x, item)))), most)
         if kind.capacity is None:
             self._context.fail_unless(containers.contains(kind, value, item), node.at)
             here = containers.positions(kind.element, item)

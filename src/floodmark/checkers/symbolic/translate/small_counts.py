@@ -26,7 +26,7 @@ class SmallCounts:
         self._evaluate = evaluate
         self._summed_set = summed_set
 
-    def compared(self, node: ir.Compare | ir.Equal) -> Truth | None:
+    def compare(self, node: ir.Compare | ir.Equal) -> Truth | None:
         """A comparison of such a size with such a number; None if it is another comparison."""
         if not self._values.types.any_size or not isinstance(node.left.type, IntType):
             return None

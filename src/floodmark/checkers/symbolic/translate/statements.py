@@ -150,14 +150,14 @@ class StatementEvaluator(FunctionCalls):
         self.context.path = before if whole else disj(ends)
 
     def _for(self, node: ir.For) -> None:
-        visited = self._domains.visited(node.domain, node.variable.type)
+        visited = self._domains.elements(node.domain, node.variable.type)
         unordered = isinstance(node.domain, ir.Expr) and self._values.types.is_unordered(node.domain.type)
         if unordered and any(addition.optional for addition in additions(node)):
             visited = self._in_any_order(node.variable.type, visited)
         if isinstance(visited, Relation):
             self._any_size_loops.run(node, visited)
         else:
-            self._unrolled(node, visited)
+            self._unroll(node, visited)
 
     def _in_any_order(self, element: Type, slots: Relation | list[tuple[Truth, Value]]) -> Relation:
         """Elements in slots as a membership predicate, because the order of the slots is not CPython's."""
@@ -165,7 +165,7 @@ class StatementEvaluator(FunctionCalls):
         same = self._values.equal
         return Relation(lambda item: disj(conj((used, same(element, held, item))) for used, held in slots), None)
 
-    def _unrolled(self, node: ir.For, visited: list[tuple[Truth, Value]]) -> None:
+    def _unroll(self, node: ir.For, visited: list[tuple[Truth, Value]]) -> None:
         """A loop over a list of values, round by round."""
         context, loop = self.context, _LoopExits()
         self._loops.append(loop)
