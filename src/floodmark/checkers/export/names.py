@@ -15,9 +15,9 @@ class Names:
     def __init__(self, reserved: Iterable[str]) -> None:
         self._taken = set(reserved)
 
-    def fresh(self, wanted: str) -> str:
-        """``wanted``, with a number appended if it is taken."""
-        base = legal(wanted)
+    def fresh(self, name: str) -> str:
+        """A legal form of ``name``, with a number appended if it is taken."""
+        base = legal(name)
         name, number = base, 1
         while name in self._taken:
             number += 1
@@ -30,9 +30,9 @@ class Names:
         return Names(self._taken)
 
 
-def legal(wanted: str) -> str:
+def legal(text: str) -> str:
     """A name of letters, digits and underscores that begins with a letter and with no prefix that has a meaning."""
-    name = re.sub(r"[^A-Za-z0-9_]", "_", wanted)
+    name = re.sub(r"[^A-Za-z0-9_]", "_", text)
     return name if re.match(r"[A-Za-z]", name) and not re.match(r"[WS]F_", name) else f"v_{name}"
 
 

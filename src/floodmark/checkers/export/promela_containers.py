@@ -49,7 +49,7 @@ class PromelaContainers:
             return
         step = 1 + cells(element)
         value = self.memory.saved(element, item, "e")
-        wanted = self.memory.held(self._code(element, load(element, value)), "c")
+        new = self.memory.held(self._code(element, load(element, value)), "c")
         at, end = self.memory.held("0", "p"), self.text.label("found")
 
         def slot(index: str) -> CellAddress:
@@ -60,7 +60,7 @@ class PromelaContainers:
 
         self.text.emit(f"do :: {at} < {room} ->")
         with self.text.indented():
-            before = f"{held(at)} {'<' if isinstance(kind, SetType) else '<='} {wanted}"
+            before = f"{held(at)} {'<' if isinstance(kind, SetType) else '<='} {new}"
             self.text.emit(f"if :: {slot(at).cell('0')} && {before} -> {at} = {at} + 1 :: else -> goto {end} fi")
         self.text.emit(":: else -> break od;")
         self.text.emit(f"{end}: skip;")
@@ -68,7 +68,7 @@ class PromelaContainers:
         if isinstance(kind, SetType):
             present = self.memory.held("0", "b")
             with self.text.when(f"{at} < {room}"):
-                self.text.emit(f"{present} = ({slot(at).cell('0')} && {held(at)} == {wanted});")
+                self.text.emit(f"{present} = ({slot(at).cell('0')} && {held(at)} == {new});")
         with self.text.when(no(present)):
             self.text.emit(f"assert(!{slot(str(room - 1)).cell('0')});")
             with self.text.loop(str(room - 1), at, -1) as index:

@@ -106,11 +106,11 @@ class PromelaConversions:
             case (SetType() | SeqType() | BagType()), (SetType() | BagType()), _:
                 place = self.memory.saved(target, empty(target), "s")
                 with self.containers.elements(source, value) as item:
-                    made = self.converted(source.element, target.element, item)
+                    member = self.converted(source.element, target.element, item)
                     if isinstance(target, SetType) and target.capacity is None:
-                        self.text.emit(f"{place.cell(self.memory.index_of(code(target.element, made), 'e'))} = 1;")
+                        self.text.emit(f"{place.cell(self.memory.index_of(code(target.element, member), 'e'))} = 1;")
                     else:
-                        self.containers.insert(target, place, made)
+                        self.containers.insert(target, place, member)
                 return load(target, place)
             case SeqType(element, _), SeqType(other, _), SequenceValue(length, item_at):
                 if element == other:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never
 
 from floodmark.checkers.export.graph_queries import assigned, refuse, results
 from floodmark.checkers.export.promela_expressions import PromelaExpressions
@@ -165,6 +166,6 @@ def _times(index: str, step: int) -> str:
     return index if step == 1 else f"({index}) * {step}"
 
 
-def _mentions(node: ir.Expr, wanted: Any) -> bool:
-    return any(wanted(part) for part in ir.walk(node))
+def _mentions(node: ir.Expr, test: Callable[[ir.Expr], bool]) -> bool:
+    return any(test(part) for part in ir.walk(node))
 

@@ -31,6 +31,7 @@ from floodmark.checkers.export.promela_values import (
     load,
     must_fit,
     no,
+    pick,
     plus,
     same,
     stride,
@@ -158,18 +159,7 @@ class PromelaExpressions(Visitor[Value]):
         values = [self.evaluate(element) for element in node.elements]
         if any(not isinstance(value, Number) for value in values) and len(values) > 1:
             values = [self.memory.kept(kind.element, value) for value in values]
-
-        def item(index: str) -> Value:
-            if index.isdigit():
-                return values[int(index)] if int(index) < len(values) else empty(kind.element)
-            if not values:
-                return empty(kind.element)
-            result = values[-1]
-            for position in range(len(values) - 2, -1, -1):
-                result = choose(kind.element, same(index, str(position)), values[position], result)
-            return result
-
-        return SequenceValue(str(len(values)), item)
+        return SequenceValue(str(len(values)), lambda index: pick(kind.element, values, index))
 
     def visit_record_of(self, node: ir.RecordOf) -> Value:
         return FieldCells({name: self.evaluate(value) for name, value in node.fields.items()})

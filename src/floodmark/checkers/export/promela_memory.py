@@ -41,20 +41,20 @@ class PromelaMemory:
         self.text = text
         self._unrolled = unrolled
 
-    def short(self, text: str, wanted: str = "t") -> str:
+    def short(self, text: str, name: str = "t") -> str:
         """An expression that may be written more than once."""
         if len(text) <= MAX_REPEATED_LENGTH:
             return text
-        place = self.text.temporary(wanted, 1)
+        place = self.text.temporary(name, 1)
         self.text.emit(f"{place.cell('0')} = {text};")
         return place.cell("0")
 
-    def index_of(self, text: str, wanted: str) -> str:
+    def index_of(self, text: str, name: str) -> str:
         """An expression that may be used as an index; Spin rejects an array there that may be the indexed one."""
-        return self.held(text, wanted) if "[" in text else self.short(text, wanted)
+        return self.held(text, name) if "[" in text else self.short(text, name)
 
-    def held(self, text: str, wanted: str) -> str:
-        place = self.text.temporary(wanted, 1)
+    def held(self, text: str, name: str) -> str:
+        place = self.text.temporary(name, 1)
         self.text.emit(f"{place.cell('0')} = {text};")
         return place.cell("0")
 
@@ -62,12 +62,12 @@ class PromelaMemory:
         if condition != "1":
             self.text.emit(f"assert({condition});")
 
-    def kept(self, kind: Type, value: Value, wanted: str = "v") -> Value:
+    def kept(self, kind: Type, value: Value, name: str = "v") -> Value:
         """A copy of the present value, independent of later changes of its operands."""
-        return load(kind, self.saved(kind, value, wanted))
+        return load(kind, self.saved(kind, value, name))
 
-    def saved(self, kind: Type, value: Value, wanted: str = "v") -> CellAddress:
-        place = self.text.temporary(wanted, cells(kind))
+    def saved(self, kind: Type, value: Value, name: str = "v") -> CellAddress:
+        place = self.text.temporary(name, cells(kind))
         self.write(kind, place, value)
         return place
 

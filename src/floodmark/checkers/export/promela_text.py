@@ -65,18 +65,18 @@ class Text:
             self.emit(f"{counter} = {counter} + {step}" if step > 0 else f"{counter} = {counter} - {-step}")
         self.emit(":: else -> break od;")
 
-    def label(self, wanted: str) -> str:
+    def label(self, name: str) -> str:
         self._labels += 1
-        return f"{wanted}_{self._labels}"
+        return f"{name}_{self._labels}"
 
-    def temporary(self, wanted: str, cells: int) -> CellAddress:
+    def temporary(self, name: str, cells: int) -> CellAddress:
         """Cells that nothing else uses until the statement ends. They are C globals, so their names must not clash
         with C's."""
-        key = (wanted, cells)
+        key = (name, cells)
         self._used[key] += 1
-        slot = (wanted, cells, self._used[key])
+        slot = (name, cells, self._used[key])
         if slot not in self._known:
-            self._known[slot] = self.names.fresh(f"t_{wanted}")
+            self._known[slot] = self.names.fresh(f"t_{name}")
             self.temporaries[self._known[slot]] = cells
         return CellAddress(self._known[slot], None if cells == 1 else "0")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from floodmark.checkers.export.graph_queries import refuse
 from floodmark.checkers.export.names import Names, shown
 from floodmark.checkers.export.tla_effects import TlaEffects
-from floodmark.checkers.export.tla_expressions import TlaScope, let
+from floodmark.checkers.export.tla_scope import TlaContext, TlaScope, let
 from floodmark.checkers.export.tla_text import with_definitions
 from floodmark.checkers.export.tla_values import RESERVED, TlaTypes, conj, disj, negated, string
 from floodmark.compiler import ir
@@ -157,9 +157,8 @@ class _TlaWriter:
         return TlaScope(state={name: f"{text}'" if primed else text for name, text in self.variables.items()})
 
     def _writer(self, scope: TlaScope) -> TlaEffects:
-        writer = TlaEffects(self.types, self.names.inner(), scope, dict(self.variables))
-        writer.start(self.program.variables)
-        return writer
+        context = TlaContext(self.names.inner(), scope)
+        return TlaEffects(self.types, context, dict(self.variables), self.program.variables)
 
     # Actions.
 
@@ -167,16 +166,16 @@ class _TlaWriter:
         writer = self._writer(self._scope())
         parameters = []
         for parameter in action.parameters:
-            name = writer.names.fresh(parameter.name)
-            writer.scope.locals[parameter.slot] = name
+            name = writer.context.names.fresh(parameter.name)
+            writer.context.scope.locals[parameter.slot] = name
             parameters.append(name)
         guards: list[str] = []
         rest = list(action.guards)
         while rest and not can_fail(rest[0]):
-            guards.append(writer.evaluate(rest.pop(0)))
-        opening, writer.scope.definitions = writer.scope.definitions, []
+            guards.append(writer.expressions.evaluate(rest.pop(0)))
+        opening, writer.context.scope.definitions = writer.context.scope.definitions, []
         for guard in rest:
-            writer.scope.required.append(writer.evaluate(guard))
+            writer.context.scope.required.append(writer.expressions.evaluate(guard))
         writer.run(action.body)
         called = self.operators[id(action)] + (f"({', '.join(parameters)})" if parameters else "")
         conjuncts = [*guards, self._effect(action, writer)]
@@ -186,7 +185,7 @@ class _TlaWriter:
         return f"\\* {shown(action.at)}\n{called} ==\n{body}\n"
 
     def _effect(self, action: ir.Action, writer: TlaEffects) -> str:
-        scope = writer.scope
+        scope = writer.context.scope
         changed = [name for name in self.variables if scope.state[name] != self.variables[name]]
         kept = [self.variables[name] for name in self.variables if name not in changed]
         parts = [*scope.required, *(f"{self.variables[name]}' = {scope.state[name]}" for name in changed)]
@@ -229,8 +228,8 @@ class _TlaWriter:
                     slot == parameter.slot and element == parameter.type and ir.locals_in(found) <= set(bound)
                 ):
                     writer = self._writer(self._scope())
-                    writer.scope.locals.update(bound)
-                    return let(writer.scope, writer.operand(found))
+                    writer.context.scope.locals.update(bound)
+                    return let(writer.context.scope, writer.expressions.operand(found))
         if parameter.type.codes > MAX_PARAMETER_VALUES:
             reason = f"{parameter.name} has {parameter.type.codes} possible values; draw it from a set of the state"
             raise refuse(reason, action.at)
@@ -258,8 +257,8 @@ class _TlaWriter:
             self._extra(f"Defined_{name}", possible, lines)
         return "\n".join(lines) + "\n"
 
-    def _extra(self, wanted: str, text: str, lines: list[str]) -> None:
-        name = self.names.fresh(wanted)
+    def _extra(self, name: str, text: str, lines: list[str]) -> None:
+        name = self.names.fresh(name)
         lines.append(f"{name} == {text}")
         self.extra.append(name)
 
@@ -277,7 +276,7 @@ class _TlaWriter:
         """The value of a predicate, and the condition under which it has one."""
         scope = self._scope(primed)
         writer = self._writer(scope)
-        value = writer.evaluate(predicate.value)
+        value = writer.expressions.evaluate(predicate.value)
         possible = negated(disj(scope.failures))
         if possible != "TRUE":
             possible = let(scope, possible)

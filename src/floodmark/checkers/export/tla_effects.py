@@ -12,8 +12,9 @@ from typing import assert_never
 
 from floodmark.checkers.export.graph_queries import assigned, refuse, results, stores
 from floodmark.checkers.export.names import Names
-from floodmark.checkers.export.tla_expressions import TlaExpressions, let
-from floodmark.checkers.export.tla_values import RESERVED, bracketed, chosen, conj, disj, negated
+from floodmark.checkers.export.tla_expressions import TlaExpressions
+from floodmark.checkers.export.tla_scope import TlaContext, let
+from floodmark.checkers.export.tla_values import RESERVED, TlaTypes, bracketed, chosen, conj, disj, negated
 from floodmark.compiler import ir
 from floodmark.language.types import MapType, RecordType, SeqType, Type
 
@@ -28,49 +29,36 @@ class _Exits:
     paths: list[str] = field(default_factory=list)
 
 
-class TlaEffects(TlaExpressions):
-    """Writes statements."""
+class TlaEffects:
+    """Writes statements. ``old`` names the variables before the action."""
 
-    variables: dict[str, Type]
-    _returns: list[_Exits]
-    _breaks: list[_Exits]
-    _continues: list[_Exits]
-
-    def start(self, variables: dict[str, Type]) -> None:
+    def __init__(self, types: TlaTypes, context: TlaContext, old: dict[str, str], variables: dict[str, Type]) -> None:
+        self.types = types
+        self.context = context
+        self.expressions = TlaExpressions(types, context, old, self.run)
         self.variables = variables
-        self._returns, self._breaks, self._continues = [], [], []
+        self._returns: list[_Exits] = []
+        self._breaks: list[_Exits] = []
+        self._continues: list[_Exits] = []
 
     def run(self, body: list[ir.Stmt]) -> None:
         """Runs statements; a Return goes to their end, so every path continues after them."""
-        before = self.scope.path
+        before = self.context.scope.path
         self._returns.append(_Exits(len(before)))
         self._block(body)
         self._returns.pop()
-        self.scope.path = before
-
-    def visit_inline(self, node: ir.Inline) -> str:
-        for local in [*assigned(node.body), *([node.result] if node.result is not None else [])]:
-            self.scope.locals.pop(local.slot, None)
-            self.scope.born[local.slot] = len(self.scope.path)
-        self.run(node.body)
-        if node.result is None:
-            return "None"
-        return self.scope.locals.get(node.result.slot) or self.types.default(node.result.type)
-
-    def visit_applied(self, node: ir.Applied) -> str:
-        message = f"{node.function.name} with all that it calls is too large to be written out for each call"
-        raise refuse(message, node.at)
+        self.context.scope.path = before
 
     def _block(self, body: list[ir.Stmt]) -> None:
         for statement in body:
-            if "FALSE" in self.scope.path:
+            if "FALSE" in self.context.scope.path:
                 return
             self._statement(statement)
 
     def _statement(self, node: ir.Stmt) -> None:
         match node:
             case ir.SetLocal(target=target, value=value):
-                self._assign(target, self.evaluate(value))
+                self._assign(target, self.expressions.evaluate(value))
             case ir.SetVariable():
                 self._store(node)
             case ir.If():
@@ -78,56 +66,56 @@ class TlaEffects(TlaExpressions):
             case ir.For():
                 self._for(node)
             case ir.Require(condition=condition):
-                holds = self.evaluate(condition)
-                path = conj(self.scope.path)
-                self.scope.required.append(holds if path == "TRUE" else disj([negated(path), holds]))
+                holds = self.expressions.evaluate(condition)
+                path = conj(self.context.scope.path)
+                self.context.scope.required.append(holds if path == "TRUE" else disj([negated(path), holds]))
             case ir.Assert(condition=condition):
-                self.fail_unless(self.evaluate(condition))
+                self.context.fail_unless(self.expressions.evaluate(condition))
             case ir.Return(value=value, into=into):
                 if value is not None and into is not None:
-                    self._assign(into, self.evaluate(value))
+                    self._assign(into, self.expressions.evaluate(value))
                 self._leave(self._returns[-1])
             case ir.Break():
                 self._leave(self._breaks[-1])
             case ir.Continue():
                 self._leave(self._continues[-1])
             case ir.Do(call=call):
-                call.accept(self)
+                call.accept(self.expressions)
             case _:
                 assert_never(node)
 
     def _leave(self, exits: _Exits) -> None:
-        exits.paths.append(conj(self.scope.path[exits.start :]))
-        self.scope.path = [*self.scope.path, "FALSE"]
+        exits.paths.append(conj(self.context.scope.path[exits.start :]))
+        self.context.scope.path = [*self.context.scope.path, "FALSE"]
 
     def _assign(self, target: ir.Local, value: str) -> None:
-        old = self.scope.locals.get(target.slot)
-        born = self.scope.born.get(target.slot, 0)
-        here = conj(self.scope.path[born:])
+        old = self.context.scope.locals.get(target.slot)
+        born = self.context.scope.born.get(target.slot, 0)
+        here = conj(self.context.scope.path[born:])
         text = value if old is None else chosen(here, value, old)
-        self.scope.locals[target.slot] = self.named(target.name, text)
+        self.context.scope.locals[target.slot] = self.context.named(target.name, text)
 
     def _if(self, node: ir.If) -> None:
-        condition = self.named("case", self.evaluate(node.condition))
-        before = self.scope.path
+        condition = self.context.named("case", self.expressions.evaluate(node.condition))
+        before = self.context.scope.path
         ends = []
         for taken, body in ((condition, node.then), (negated(condition), node.otherwise)):
-            self.scope.path = [*before, taken]
+            self.context.scope.path = [*before, taken]
             self._block(body)
-            ends.append(self.scope.path[len(before) :])
+            ends.append(self.context.scope.path[len(before) :])
         if ends == [[condition], [negated(condition)]]:
-            self.scope.path = before
+            self.context.scope.path = before
             return
-        self.scope.path = [*before, self.named("goes_on", disj(conj(end) for end in ends))]
+        self.context.scope.path = [*before, self.context.named("goes_on", disj(conj(end) for end in ends))]
 
     # Loops.
 
     def _for(self, node: ir.For) -> None:
-        outer = self.scope
-        sequence = self.sequence(node.domain, node.at)
+        outer = self.context.scope
+        sequence = self.expressions.sequence(node.domain, node.at)
         carried = self._carried(node)
         stored = sorted(stores(node.body), key=list(self.variables).index)
-        loop, so_far, rest = (self.names.fresh(name) for name in ("loop", "so_far", "rest"))
+        loop, so_far, rest = (self.context.names.fresh(name) for name in ("loop", "so_far", "rest"))
         names = Fields()
         begins: dict[str, str] = {"ended": RUNNING}
         scope = outer.inner()
@@ -140,10 +128,10 @@ class TlaEffects(TlaExpressions):
             name = names.variable(variable)
             begins[name] = outer.state[variable]
             scope.state[variable] = f"{so_far}.{name}"
-        item = self.names.fresh(node.variable.name)
+        item = self.context.names.fresh(node.variable.name)
         scope.locals[node.variable.slot] = item
         returned, broken, continued = _Exits(0), _Exits(0), _Exits(0)
-        with self.within(scope):
+        with self.context.within(scope):
             self._returns.append(returned)
             self._breaks.append(broken)
             self._continues.append(continued)
@@ -162,11 +150,11 @@ class TlaEffects(TlaExpressions):
             f"RECURSIVE {loop}(_, _) {loop}({so_far}, {rest}) == IF {rest} = <<>> \\/ {so_far}.ended # {RUNNING} "
             f"THEN {so_far} ELSE LET {item} == Head({rest}) IN {turn}"
         )
-        self.scope.definitions.append((loop, again))
-        out = self.define("out", f"{loop}({_record(begins)}, {sequence})")
-        self.fail_unless(f"{out}.ended # {FAILED}" if scope.failures else "TRUE")
+        self.context.scope.definitions.append((loop, again))
+        out = self.context.define("out", f"{loop}({_record(begins)}, {sequence})")
+        self.context.fail_unless(f"{out}.ended # {FAILED}" if scope.failures else "TRUE")
         if scope.required:
-            self.scope.required.append(disj([negated(conj(outer.path)), f"{out}.ended # {DISABLED}"]))
+            self.context.scope.required.append(disj([negated(conj(outer.path)), f"{out}.ended # {DISABLED}"]))
         for local in carried:
             self._assign(local, f"{out}.{names.local(local)}")
         for variable in stored:
@@ -175,16 +163,16 @@ class TlaEffects(TlaExpressions):
             self._leave_if(f"{out}.ended = {RETURNED}")
 
     def _leave_if(self, condition: str) -> None:
-        before = self.scope.path
-        self.scope.path = [*before, condition]
+        before = self.context.scope.path
+        self.context.scope.path = [*before, condition]
         self._leave(self._returns[-1])
-        self.scope.path = [*before, negated(condition)]
+        self.context.scope.path = [*before, negated(condition)]
 
     def _carried(self, node: ir.For) -> list[ir.Local]:
         """The locals that have a value after the loop: those known before that it assigns, and results of returns."""
         found: dict[int, ir.Local] = {}
         for local in assigned(node.body):
-            if local.slot in self.scope.locals:
+            if local.slot in self.context.scope.locals:
                 found[local.slot] = local
         for local in results(node.body):
             found[local.slot] = local
@@ -193,16 +181,16 @@ class TlaEffects(TlaExpressions):
     # Assignments to the state.
 
     def _store(self, node: ir.SetVariable) -> None:
-        value = self.evaluate(node.value)
+        value = self.expressions.evaluate(node.value)
         text = value
         if node.path:
-            old = self.scope.state[node.variable]
+            old = self.context.scope.state[node.variable]
             text = self._updated(self.variables[node.variable], old, node.path, value)
-        self.scope.state[node.variable] = self._stored(node.variable, text)
+        self.context.scope.state[node.variable] = self._stored(node.variable, text)
 
     def _stored(self, variable: str, value: str) -> str:
-        text = chosen(conj(self.scope.path), value, self.scope.state[variable])
-        return self.define(f"new_{variable}", text)
+        text = chosen(conj(self.context.scope.path), value, self.context.scope.state[variable])
+        return self.context.define(f"new_{variable}", text)
 
     def _updated(self, kind: Type, old: str, path: list[ir.FieldStep | ir.ItemStep], value: str) -> str:
         """``[old EXCEPT !... = value]``."""
@@ -214,13 +202,13 @@ class TlaEffects(TlaExpressions):
                     here += f".{self.types.field(kind, name)}"
                     kind = kind.field(name)
                 case ir.ItemStep(key=key), MapType(_, of):
-                    text = self.evaluate(key)
+                    text = self.expressions.evaluate(key)
                     steps += f"[{text}]"
                     here += f"[{text}]"
                     kind = of
                 case ir.ItemStep(key=key), SeqType(of, _):
-                    index = self.named("index", self.evaluate(key))
-                    self.inside(here, index)
+                    index = self.context.named("index", self.expressions.evaluate(key))
+                    self.expressions.inside(here, index)
                     place = f"[Place({here}, {index})]"
                     steps += place
                     here += place
@@ -235,7 +223,7 @@ class Fields:
 
     def __init__(self) -> None:
         self._names: dict[int | str, str] = {}
-        self._given = Names([*RESERVED, "ended"])
+        self._distinct = Names([*RESERVED, "ended"])
 
     def local(self, local: ir.Local) -> str:
         return self._name(local.slot, local.name)
@@ -243,9 +231,9 @@ class Fields:
     def variable(self, name: str) -> str:
         return self._name(name, f"new_{name}")
 
-    def _name(self, of: int | str, wanted: str) -> str:
+    def _name(self, of: int | str, name: str) -> str:
         if of not in self._names:
-            self._names[of] = self._given.fresh(wanted)
+            self._names[of] = self._distinct.fresh(name)
         return self._names[of]
 
 

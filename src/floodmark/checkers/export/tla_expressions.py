@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
-from floodmark.checkers.export.graph_queries import open_end, refuse
-from floodmark.checkers.export.names import Names
+from floodmark.checkers.export.graph_queries import assigned, open_end, refuse
+from floodmark.checkers.export.tla_scope import TlaContext, TlaScope, let
 from floodmark.checkers.export.tla_values import TlaTypes, bracketed, chosen, conj, disj, negated, number
 from floodmark.compiler import ir
 from floodmark.compiler.failures import can_fail
@@ -20,76 +19,19 @@ from floodmark.compiler.joins import fits, join
 from floodmark.compiler.visitor import Visitor
 from floodmark.language.types import BagType, IntType, OptionalType, RecordType, SeqType, SetType, Type
 
-MAX_REPEATED_LENGTH = 40
-"""A longer condition that is needed more than once gets a name."""
 _SETS = {"|": "\\cup", "&": "\\cap", "-": "\\"}
 
 
-@dataclass(slots=True)
-class TlaScope:
-    """The state of the writing: LET definitions so far, current names of variables, conditions reached, and failures.
-
-    ``path`` is a list of conditions under which control gets here. ``failures`` and ``required`` are in the order in
-    which CPython evaluates them.
-    """
-
-    definitions: list[tuple[str, str]] = field(default_factory=list)
-    locals: dict[int, str] = field(default_factory=dict)
-    born: dict[int, int] = field(default_factory=dict)
-    state: dict[str, str] = field(default_factory=dict)
-    path: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-    required: list[str] = field(default_factory=list)
-
-    def inner(self) -> TlaScope:
-        """The scope of a bound variable: it sees the definitions here, and starts empty."""
-        born = dict.fromkeys(self.born, 0)
-        return TlaScope([], dict(self.locals), born, dict(self.state), [], [], [])
-
-
 class TlaExpressions(Visitor[str]):
-    """Writes expressions in one scope."""
+    """Writes expressions. ``run`` writes the statements of a call."""
 
-    def __init__(self, types: TlaTypes, names: Names, scope: TlaScope, old: dict[str, str]) -> None:
+    def __init__(self, types: TlaTypes, context: TlaContext, old: dict[str, str],
+                 run: Callable[[list[ir.Stmt]], None]) -> None:
         self.types = types
-        self.names = names
-        self.scope = scope
+        self.context = context
+        self.names = context.names
         self.old = old
-
-    # Scopes.
-
-    @contextmanager
-    def within(self, scope: TlaScope) -> Iterator[TlaScope]:
-        saved, self.scope = self.scope, scope
-        yield scope
-        self.scope = saved
-
-    @contextmanager
-    def under(self, *conditions: str) -> Iterator[None]:
-        """The context for an expression that is evaluated only if the conditions are true."""
-        saved = self.scope.path
-        self.scope.path = [*saved, *(condition for condition in conditions if condition != "TRUE")]
-        yield
-        self.scope.path = saved
-
-    def named(self, wanted: str, text: str) -> str:
-        """A name for a text that is needed more than once; a short text is used as it is."""
-        if len(text) <= MAX_REPEATED_LENGTH and "\n" not in text:
-            return text
-        return self.define(wanted, text)
-
-    def define(self, wanted: str, text: str) -> str:
-        name = self.names.fresh(wanted)
-        self.scope.definitions.append((name, text))
-        return name
-
-    def fail_unless(self, possible: str) -> None:
-        if possible != "TRUE":
-            bad = conj([*self.scope.required, *self.scope.path, negated(possible)])
-            if bad != "FALSE":
-                self.scope.failures.append(bad)
-
-    # Expressions.
+        self.run = run
 
     def evaluate(self, node: ir.Expr) -> str:
         """The value of an expression; its failures go to the scope."""
@@ -105,10 +47,10 @@ class TlaExpressions(Visitor[str]):
         raise AssertionError(f"{node.name} is open in a proof alone")
 
     def visit_local(self, node: ir.Local) -> str:
-        return self.scope.locals[node.slot]
+        return self.context.scope.locals[node.slot]
 
     def visit_state_var(self, node: ir.StateVar) -> str:
-        return self.scope.state[node.name] if node.which == "new" else self.old[node.name]
+        return self.context.scope.state[node.name] if node.which == "new" else self.old[node.name]
 
     def visit_field(self, node: ir.Field) -> str:
         kind = node.record.type
@@ -120,16 +62,16 @@ class TlaExpressions(Visitor[str]):
 
     def visit_seq_get(self, node: ir.SeqGet) -> str:
         seq, index = self.evaluate(node.seq), self.evaluate(node.index)
-        seq, index = self.named("seq", seq), self.named("index", index)
+        seq, index = self.context.named("seq", seq), self.context.named("index", index)
         self.inside(seq, index)
         return f"At({seq}, {index})"
 
     def inside(self, seq: str, index: str) -> None:
         """Fails when an index, as in Python, is outside a sequence."""
-        self.fail_unless(f"{bracketed(index)} \\in (-Len({seq}))..(Len({seq}) - 1)")
+        self.context.fail_unless(f"{bracketed(index)} \\in (-Len({seq}))..(Len({seq}) - 1)")
 
     def visit_seq_slice(self, node: ir.SeqSlice) -> str:
-        seq = self.named("seq", self.evaluate(node.seq))
+        seq = self.context.named("seq", self.evaluate(node.seq))
         low = "0" if node.low is None else f"Clip({self.evaluate(node.low)}, Len({seq}))"
         high = self._end(node.high, seq)
         return f"SubSeq({seq}, {low} + 1, {high})"
@@ -140,8 +82,8 @@ class TlaExpressions(Visitor[str]):
         maybe = open_end(node)
         if maybe is None:
             return f"Clip({self.evaluate(node)}, Len({seq}))"
-        condition = self.named("condition", self.evaluate(maybe[0]))
-        with self.under(negated(condition)):
+        condition = self.context.named("condition", self.evaluate(maybe[0]))
+        with self.context.under(negated(condition)):
             return bracketed(chosen(condition, f"Len({seq})", f"Clip({self.evaluate(maybe[1])}, Len({seq}))"))
 
     def visit_seq_concat(self, node: ir.SeqConcat) -> str:
@@ -176,13 +118,13 @@ class TlaExpressions(Visitor[str]):
         kind = node.bag.type
         if isinstance(kind, SetType):
             held = bracketed(held)
-            self.fail_unless(f"{bracketed(item)} \\in {held}")
+            self.context.fail_unless(f"{bracketed(item)} \\in {held}")
             return f"{held} \\ {{{item}}}"
         assert isinstance(kind, BagType)
         if node.remove:
-            self.fail_unless(f"{bracketed(item)} \\in DOMAIN {bracketed(held)}")
+            self.context.fail_unless(f"{bracketed(item)} \\in DOMAIN {bracketed(held)}")
             return f"Removed({held}, {item})"
-        self.fail_unless(f"Size({held}) < {kind.capacity}")
+        self.context.fail_unless(f"Size({held}) < {kind.capacity}")
         return f"Added({held}, {item})"
 
     def visit_contains(self, node: ir.Contains) -> str:
@@ -201,7 +143,7 @@ class TlaExpressions(Visitor[str]):
             return "TRUE", item
         if join(source, element) is None and not isinstance(source, OptionalType):
             return "FALSE", item
-        item = self.named("item", item)
+        item = self.context.named("item", item)
         possible = self.types.within(source, element, item, self.names)
         return possible, self.types.converted(source, element, item, self.names)
 
@@ -230,7 +172,7 @@ class TlaExpressions(Visitor[str]):
         assert isinstance(divisor, IntType)
         if divisor.low > 0:  # here \div and % are Python's
             return f"{left} \\div {right}" if node.op == "//" else f"{left} % {right}"
-        self.fail_unless(f"{right} # 0")
+        self.context.fail_unless(f"{right} # 0")
         return f"{'Quotient' if node.op == '//' else 'Rest'}({left}, {right})"
 
     def visit_compare(self, node: ir.Compare) -> str:
@@ -253,15 +195,15 @@ class TlaExpressions(Visitor[str]):
 
     def _operands(self, operands: list[ir.Expr], on: Callable[[str], str]) -> list[str]:
         """Operands evaluated from left to right, each only if evaluation goes ``on`` past those before it."""
-        saved = self.scope.path
+        saved = self.context.scope.path
         found = []
         for position, operand in enumerate(operands):
             value = self.evaluate(operand)
             if any(can_fail(later) for later in operands[position + 1 :]):
-                value = self.named("holds", value)
-                self.scope.path = [*self.scope.path, on(value)]
+                value = self.context.named("holds", value)
+                self.context.scope.path = [*self.context.scope.path, on(value)]
             found.append(value)
-        self.scope.path = saved
+        self.context.scope.path = saved
         return found
 
     def visit_implies(self, node: ir.Implies) -> str:
@@ -270,10 +212,10 @@ class TlaExpressions(Visitor[str]):
     def visit_choose(self, node: ir.Choose) -> str:
         condition = self.evaluate(node.condition)
         if can_fail(node.then) or can_fail(node.otherwise):
-            condition = self.named("condition", condition)
-        with self.under(condition):
+            condition = self.context.named("condition", condition)
+        with self.context.under(condition):
             then = self.evaluate(node.then)
-        with self.under(negated(condition)):
+        with self.context.under(negated(condition)):
             otherwise = self.evaluate(node.otherwise)
         return chosen(condition, then, otherwise)
 
@@ -299,12 +241,26 @@ class TlaExpressions(Visitor[str]):
     def visit_convert(self, node: ir.Convert) -> str:
         source, text = node.operand.type, self.evaluate(node.operand)
         if not fits(source, node.type):
-            text = self.named("value", text)
-            self.fail_unless(self.types.within(source, node.type, text, self.names))
+            text = self.context.named("value", text)
+            self.context.fail_unless(self.types.within(source, node.type, text, self.names))
         return self.types.converted(source, node.type, text, self.names)
 
     def visit_sorted(self, node: ir.Sorted) -> str:
         return f"Ordered({self.evaluate(node.seq)}, {'TRUE' if node.reverse else 'FALSE'})"
+
+    def visit_inline(self, node: ir.Inline) -> str:
+        scope = self.context.scope
+        for local in [*assigned(node.body), *([node.result] if node.result is not None else [])]:
+            scope.locals.pop(local.slot, None)
+            scope.born[local.slot] = len(scope.path)
+        self.run(node.body)
+        if node.result is None:
+            return "None"
+        return scope.locals.get(node.result.slot) or self.types.default(node.result.type)
+
+    def visit_applied(self, node: ir.Applied) -> str:
+        message = f"{node.function.name} with all that it calls is too large to be written out for each call"
+        raise refuse(message, node.at)
 
     # Domains of loops.
 
@@ -348,10 +304,10 @@ class TlaExpressions(Visitor[str]):
             case SetType(element, _):
                 if isinstance(element, ir.NothingType):
                     return "<<>>"
-                text, item = self.named("set", text), self.names.fresh("e")
+                text, item = self.context.named("set", text), self.names.fresh("e")
                 return f"SelectSeq({self.types.order(element, at)}, LAMBDA {item} : {item} \\in {bracketed(text)})"
             case BagType(element, _):
-                text, n = self.named("bag", text), self.names.fresh("n")
+                text, n = self.context.named("bag", text), self.names.fresh("n")
                 order = self.types.order(element, at)
                 m, item = self.names.fresh("m"), f"{order}[{n}]"
                 return f"Flatten([{n} \\in DOMAIN {order} |-> [{m} \\in 1..Copies({item}, {text}) |-> {item}]])"
@@ -361,14 +317,14 @@ class TlaExpressions(Visitor[str]):
     def bound(self, generator: ir.Generator) -> Iterator[tuple[TlaScope, str, str]]:
         """Inside a generator: its scope, the name of its variable, and its conditions. Its failures stay in its
         scope."""
-        scope = self.scope.inner()
+        scope = self.context.scope.inner()
         name = self.names.fresh(generator.variable.name)
         scope.locals[generator.variable.slot] = name
         scope.born[generator.variable.slot] = 0
-        with self.within(scope):
+        with self.context.within(scope):
             conditions = []
             for condition in generator.conditions:
-                text = self.named("chosen", self.evaluate(condition))
+                text = self.context.named("chosen", self.evaluate(condition))
                 conditions.append(text)
                 scope.path = [*scope.path, text]
             yield scope, name, conj(conditions)
@@ -408,7 +364,7 @@ class TlaExpressions(Visitor[str]):
     def _in_order(self, node: ir.Reduce, depth: int) -> str:
         """``any`` or ``all`` whose elements may fail: a failure counts only before the result is decided."""
         generator = node.generators[depth]
-        seq = self.define("seq", self.sequence(generator.domain, node.at))
+        seq = self.context.define("seq", self.sequence(generator.domain, node.at))
         with self.bound(generator) as (scope, name, condition):
             inner = self._any_or_all(node, depth + 1)
             any_of = node.kind == "any"
@@ -421,7 +377,7 @@ class TlaExpressions(Visitor[str]):
 
         if failing != "FALSE":
             undecided = f"\\A {j} \\in 1..({i} - 1) : {of(j, negated(hit))}"
-            self.fail_unless(f"~(\\E {i} \\in DOMAIN {seq} : ({undecided}) /\\ ({of(i, failing)}))")
+            self.context.fail_unless(f"~(\\E {i} \\in DOMAIN {seq} : ({undecided}) /\\ ({of(i, failing)}))")
         found = f"\\E {i} \\in DOMAIN {seq} : {of(i, hit)}"
         return found if any_of else f"~({found})"
 
@@ -429,12 +385,12 @@ class TlaExpressions(Visitor[str]):
         """A failure inside a generator becomes one outside it, for whichever value of its variable."""
         failing = disj(scope.failures)
         if failing != "FALSE":
-            self.fail_unless(f"~(\\E {name} \\in {domain} : {let(scope, failing)})")
+            self.context.fail_unless(f"~(\\E {name} \\in {domain} : {let(scope, failing)})")
 
     def _sum(self, node: ir.Reduce, depth: int) -> str:
         generator = node.generators[depth]
         if isinstance(generator.domain, ir.Expr) and isinstance(generator.domain.type, SeqType):
-            seq = self.named("seq", self.evaluate(generator.domain))
+            seq = self.context.named("seq", self.evaluate(generator.domain))
             index = self.names.fresh("i")
             with self.bound(generator) as (scope, name, condition):
                 inner = self._summand(node, depth, condition)
@@ -442,7 +398,7 @@ class TlaExpressions(Visitor[str]):
             return f"Sum([{index} \\in DOMAIN {bracketed(seq)} |-> LET {name} == {bracketed(seq)}[{index}] IN " \
                    f"{let(scope, inner)}])"
         if isinstance(generator.domain, ir.Expr) and isinstance(generator.domain.type, BagType):
-            bag = self.named("bag", self.evaluate(generator.domain))
+            bag = self.context.named("bag", self.evaluate(generator.domain))
             with self.bound(generator) as (scope, name, condition):
                 inner = self._summand(node, depth, condition)
             self._spread(scope, name, f"DOMAIN {bracketed(bag)}")
@@ -476,19 +432,19 @@ class TlaExpressions(Visitor[str]):
         return f"UNION {{{let(scope, inner)} : {name} \\in {domain}}}"
 
     def _best(self, node: ir.Reduce) -> str:
-        every = self.named("numbers", self._collected(node, 0))
+        every = self.context.named("numbers", self._collected(node, 0))
         best = f"{'Greatest' if node.kind == 'max' else 'Least'}({every})"
         if node.default is None:
-            self.fail_unless(f"{bracketed(every)} # {{}}")
+            self.context.fail_unless(f"{bracketed(every)} # {{}}")
             return best
-        with self.under(f"{bracketed(every)} = {{}}"):
+        with self.context.under(f"{bracketed(every)} = {{}}"):
             default = self.evaluate(node.default)
         return f"IF {bracketed(every)} = {{}} THEN {default} ELSE {best}"
 
     def _listed(self, node: ir.Reduce, depth: int) -> str:
         """The sequence of a comprehension's elements."""
         generator = node.generators[depth]
-        seq = bracketed(self.named("seq", self.sequence(generator.domain, node.at)))
+        seq = bracketed(self.context.named("seq", self.sequence(generator.domain, node.at)))
         index = self.names.fresh("i")
         with self.bound(generator) as (scope, name, condition):
             last = depth + 1 == len(node.generators)
@@ -521,10 +477,3 @@ def _inside(node: ir.Reduce, depth: int) -> list[ir.Expr]:
             case ir.Expr() as domain:
                 found.append(domain)
     return found
-
-
-def let(scope: TlaScope, text: str) -> str:
-    """A text with the definitions of its scope that it needs."""
-    from floodmark.checkers.export.tla_text import with_definitions
-
-    return with_definitions(scope.definitions, text)
