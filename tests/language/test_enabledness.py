@@ -75,6 +75,9 @@ ASKED = {
     "a guard behind one that needs a later parameter": (
         "first: Node, second: Node", ["first != second", "first in self.members", "self.x > 0 or self.leader is None"]
     ),
+    "a guard of each parameter": (
+        "first: Node, second: Node", ["self.end[first] > self.x", "self.end[second] <= self.x"]
+    ),
     "drawn from a bag": ("number: Number, node: Node", ["number in self.queue", "number > 1 + self.end[node]"]),
     "drawn from a part that another parameter gives": (
         "index: Annotated[int, Between(0, 2)], number: Number", ["number in self.log[index:]", "number > index"]

@@ -40,7 +40,7 @@ from floodmark.language.types import UnionType
 from floodmark.language.universe import universe
 from floodmark.language.values import order_key
 from tests.support.agreement import assert_agrees
-from tests.support.engines import properties_of, states_of
+from tests.support.engines import ENGINES, imported, outcome, properties_of, states_of
 from tests.support.symbolic_agreement import assert_steps_agree, every_model
 from tests.support.symmetric_agreement import look
 
@@ -520,3 +520,14 @@ def test_unions_outside_the_language_are_refused(tmp_path: Path, line: str, said
         read_program(cls(), {})
     assert said in caught.value.message
     assert caught.value.line == HEAD.splitlines().index("        {line}") + 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("cls", "verdict"), [("One", "error"), ("Two", "holds")])
+def test_a_record_has_the_fields_of_its_own_class_replaced_alone(
+    engine: str, cls: str, verdict: str, tmp_path: Path
+) -> None:
+    first = "Two(a=True, b=False)" if cls == "Two" else "One(a=True)"
+    text = HEAD.format(line="self.x = self.x.replace(b=True)").replace("= One(a=True)", f"= {first}")
+    with imported(text, "M", tmp_path) as model:
+        assert outcome(ENGINES[engine], model(), []).verdict == verdict

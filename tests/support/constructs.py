@@ -73,6 +73,7 @@ COINS = Bag([1, 0, 1])
 TOO_LARGE = Pair(a=9)
 A_THIRD = Told(by=Node(3), what=1)
 PLAIN = Group(members={1})
+RANKS = Map({0: 1, 1: 2, 2: 0})
 HALF = Map({Colour.RED: 1})
 TEXTS = Map({Node(1): "a", Node(2): "b"})
 
@@ -358,6 +359,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "PAIR.a", "PAIR.sum_with(self.k)", "Pair.twice(PAIR.a)", "PAIR.replace(a=self.k).a", "TOLD.what",
         "sum(it.a for it in PAIRS)", "max(it.a for it in PAIRS if it.b)", "len(PAIRS | {self.pair})",
         "len(PAIRS - {PAIR})", "sum(GROUP.members)", "len(GROUP.members & self.nums)", "WEIGHTS[self.colour]",
+        "RANKS[self.k]",
         "WEIGHTS[Colour.CRIMSON]", "sum(WEIGHTS.values())", "sum(w for c, w in WEIGHTS.items() if c == self.colour)",
         "COINS.count(self.k)", "len(COINS)", "self.per[PARTNERS[self.node].by]",
         "(1 if PAIRS.isdisjoint({self.pair}) else 0)",
@@ -836,6 +838,8 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
         ("self.n in zip(self.log)", "zip belongs in a for loop or a comprehension with several"),
         ("self.n in reversed(self.log)", "reversed is not part of the modelling language; loop over"),
         ("self.n in (x for x in self.log)", "a generator is not part of the modelling language but"),
+        ("(1,) in {(1,), [1]}", "a plain list cannot be in a set; write a tuple or Seq(...)"),
+        ("({1},) in {(Set({1}),)}", "a plain set cannot be in a set; write Set(...)"),
     ),
     "sequences": (
         ("len(self.log[::2])", "a slice with a step is not part of the language"),
@@ -855,6 +859,7 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
         ("sorted([True, False])[0]", "sorted takes integers; bool has no order in Python"),
         ("len(sorted(self.some))", "sorted takes integers; Node has no order in Python"),
         ("sorted(self.log, key=abs)[0]", "sorted takes reverse=True only"),
+        ("sorted(self.log, key=None)[0]", "sorted takes reverse=True only"),
         ("sorted(self.log)[::-1][0]", "a slice with a step is not part of the language"),
         ("sorted([(1, 2), (0, 3)])[0][0]", "sorted takes integers; Seq[0..3] has no order in Python"),
         ("sorted(self.log, reverse=self.on)[0]", "sorted takes reverse=True only"),
@@ -892,6 +897,7 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
             "a map has a value for every key: {b: ... for b in Broker},",
         ),
         ("{o: 0 for o in (True, False)}[self.on]", "a map has a value for every key: {b: ... for b in Broker},"),
+        ("{i: 0 for i in range(self.k, 3)}[2]", "a map has a value for every key: {b: ... for b in Broker},"),
     ),
     "bags": (
         ("sum(x for x in self.lots if x)", "an integer is not a truth value here; write x != 0"),
@@ -903,6 +909,7 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Pair().a", "Pair needs the field 'a'"),
         ("Pair(a=1, c=2).a", "Pair has no field 'c'; it has a, b"),
         ("self.pair.replace(c=1).a", "Pair has no field 'c'; it has a, b"),
+        ("self.pair.replace(a=1, c=1).a", "Pair has no field 'c'; it has a, b"),
         ("self.pair.c", "Pair has no field 'c'; it has a, b"),
         ("Pair.a", "Pair.a is not part of the modelling language"),
         ("Pair(**{'a': 1}).a", "name the fields: Pair(a=...)"),
@@ -960,6 +967,8 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
         ("any(x for x in self.log)", "an integer is not a truth value here; write x != 0"),
         ("sum(self.log, 1)", "sum takes one container"),
         ("sum(self.log, start=1)", "sum takes no 'start' here"),
+        ("sum(self.log, default=1)", "sum takes no 'default' here"),
+        ("any([], default=True)", "any takes no 'default' here"),
         ("sum((x for x in self.log), 2)", "sum takes one container"),
         ("sum([[1], [2]], [])", "sum takes one container"),
         ("max(self.n, default=1)", "-3..3 cannot be iterated"),
@@ -984,6 +993,7 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
         ("sum(x for x, in [(1,)])", "only enumerate(...), zip(...) and a map's items() give"),
         ("sum(a.b for a.b in [1])", "a loop has one variable, or some in a row: for index, epoch"),
         ("sum(x for x in x)", "x is not defined"),
+        ("sum(x for _, x in zip([self.bump()], [1]))", "changes a variable; assign it to a local first"),
     ),
     "calls": (
         ("plus(1, 2, 3)", "plus takes 2 arguments, 3 given"),
