@@ -16,7 +16,8 @@ MODEL = '''
 from typing import Annotated
 
 from floodmark import (
-    Bag, Between, Capacity, Identifier, Map, Model, Record, Seq, Set, action, enabled, initial, reachable, require,
+    Bag, Between, Capacity, Identifier, Map, Model, Record, Seq, Set, action, enabled, initial, invariant, reachable,
+    require,
 )
 
 
@@ -66,6 +67,14 @@ class M(Model):
     @reachable
     def is_enabled(self) -> bool:
         return enabled(self.asked)
+
+    @invariant
+    def is_always_enabled(self) -> bool:
+        return enabled(self.asked)
+
+    @invariant
+    def is_never_enabled(self) -> bool:
+        return not enabled(self.asked)
 '''
 
 ASKED = {
@@ -93,19 +102,23 @@ ASKED = {
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_an_action_is_enabled_where_it_has_a_step(asked: str, tmp_path: Path) -> None:
+    """Each engine finds the shortest runs to a state in which it is enabled, and to one in which it is not."""
     parameters, guards = ASKED[asked]
     text = MODEL.replace("self, PARAMETERS", f"self, {parameters}" if parameters else "self")
     text = text.replace("GUARDS", "\n        ".join(f"require({guard})" for guard in guards) or "pass")
     with imported(text, "M", tmp_path) as cls:
-        model, (prop,) = cls(), properties_of(cls)
-        wanted, states = plain_search(model, [prop])
+        model, properties = cls(), properties_of(cls)
+        prop = next(each for each in properties if each.kind == "reachable")
+        _, states = plain_search(model, [prop])
         found = {bool(holds(model, prop.function, state)) for state in states}
         assert found == ({True} if asked == "no guard" else {True, False})
         for state in states:
             has_step = any(fire(model, state, step) is not None for step in choices(model, state, "asked"))
             assert holds(model, prop.function, state) == has_step, state
-        for name, search_states in ENGINES.items():
-            assert (name, outcome(search_states, cls(), [prop])) == (name, wanted)
+        for each in properties:
+            expected, _ = plain_search(model, [each])
+            for name, search_states in ENGINES.items():
+                assert (name, outcome(search_states, cls(), [each])) == (name, expected)
 
 
 OF_ANY_LENGTH = """

@@ -1010,6 +1010,7 @@ NOT_VALUES: dict[str, tuple[tuple[str, str], ...]] = {
         ("self.n()", "self.n is not a method"),
         ("(lambda x: x)(1)", "lambda is not part of the language; write a method with a"),
         ("Variables.always(self) == True", "Variables.always is not defined"),
+        ("Variables.most() == 1", "Variables.most is not a plain function"),
         ("type(self).always(self) == True", "type is not part of the modelling language"),
         ("self.__class__", "self.__class__ is not a value of the modelling language"),
         ("super().always() == True", "no base of M has a method 'always'"),
