@@ -18,7 +18,7 @@ from floodmark.checkers.kernel.loops import ALL_ONES
 from floodmark.checkers.native.memory import MAX_BITS
 from floodmark.checkers.spark.ledger import COLUMNS
 from floodmark.checkers.spark.shard import FULLEST
-from floodmark.checkers.spark.tasks import ExpandedPart, MergeResult
+from floodmark.checkers.spark.tasks import ExpandedPart, MergeReport
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
@@ -130,13 +130,13 @@ def limits(distinct: int) -> Iterator[str]:
     )
 
 
-def typical_report() -> MergeResult:
+def typical_report() -> MergeReport:
     """A partition's report on a level of a model with thirty actions."""
     context = bytes(8 * (COUNTERS + 30 + 10 + 1))
     digest = (ALL_ONES, ALL_ONES)
     expanded = ExpandedPart(0, context, {}, 10**9, 1.5)
     place = "machine.example.com"
-    return MergeResult(
+    return MergeReport(
         0, "", 10**9, digest, context, {}, 10**12, 10**12, 1.5, f"{place}:4711", f"{place}:/disk", 10**12, expanded
     )  # fmt: skip
 

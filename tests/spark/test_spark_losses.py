@@ -28,7 +28,7 @@ from floodmark.checkers.spark.code_transfer import build_code
 from floodmark.checkers.spark.frontier import MAX_BYTES, frontier
 from floodmark.checkers.spark.jobs import JobFailed
 from floodmark.checkers.spark.shard import FilesChangedError, states_by_partition
-from floodmark.checkers.spark.tasks import LevelInput, MergeResult
+from floodmark.checkers.spark.tasks import LevelInput, MergeReport
 from specs.examples.philosophers import Philosophers
 from tests.support.losses import Machines, Simulated, search_states
 
@@ -263,12 +263,12 @@ def test_a_frontier_is_what_was_accepted(tmp_path: Path) -> None:
     code = build_code(Philosophers(last=2), {}, False).load()
     states = np.arange(3, 9, dtype=np.uint64)
     ((_, digest),) = states_by_partition(states, 1, 1)
-    report = MergeResult(0, found=6, digest=digest, states=states.tobytes())
-    held = frontier(code, [report, MergeResult(1, states=b"")])
+    report = MergeReport(0, found=6, digest=digest, states=states.tobytes())
+    held = frontier(code, [report, MergeReport(1, states=b"")])
     assert held is not None
     assert held.reader.states.tolist() == states.tolist()
     other = replace(report, states=(states + np.uint64(1)).tobytes())
-    for reports in ([replace(report, states=states[:-1].tobytes())], [other], [report, MergeResult(1)]):
+    for reports in ([replace(report, states=states[:-1].tobytes())], [other], [report, MergeReport(1)]):
         assert frontier(code, reports) is None
 
 

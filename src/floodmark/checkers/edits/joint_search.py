@@ -43,7 +43,7 @@ from floodmark.language.widths import Widths
 
 
 @dataclass
-class JointResult:
+class JointFindings:
     """The findings of a comparison. ``noted`` has the first state for each bit of a mark, with its level; ``starts``
     and ``lost`` are the initial states of only the new and only the old version. ``more`` counts the common states in
     which an action of the new version allows more, ``less`` those in which one of the old version allows less.
@@ -151,7 +151,7 @@ class JointSearch(Search):
         self.widths = widths
         store = MemoryStore(kernel, options.workers or cores(), budget, deadlock=False)
         super().__init__(kernel.new.model, [], options, kernel, store, budget, StoreMigration(), watch)
-        self.compared = JointResult(paired_actions(kernel.old.program, kernel.new.program))
+        self.compared = JointFindings(paired_actions(kernel.old.program, kernel.new.program))
         self.tracers = {
             "old": Tracer(kernel.old.model, kernel.old.kernel, store),
             "new": Tracer(kernel.new.model, kernel.new.kernel, store),

@@ -48,7 +48,7 @@ from floodmark.checkers.spark.shard import Array, states_by_partition
 from floodmark.checkers.spark.tasks import (
     ExpandedPart,
     LevelInput,
-    MergeResult,
+    MergeReport,
     MissingPartition,
     SearchContext,
     SeedResult,
@@ -101,7 +101,7 @@ class Cluster(Store):
         self.tell: Callable[[str], None] = lambda what: None
         self.limit: Callable[[], bool] = lambda: False
         self._noted: dict[int, Packed] = {}
-        self.reports: list[MergeResult] = []
+        self.reports: list[MergeReport] = []
         self.expansions: list[ExpandedPart] = []
         self.frontier: Frontier | None = None
         self._watch: JobWatch | None = None
@@ -153,7 +153,7 @@ class Cluster(Store):
         self._digest[:] = self.ledger.digest()
         self.frontier = frontier(tasks.code_of(self.run), self.reports)
         self.shuffled += sum(report.received for report in self.reports)
-        parts: list[MergeResult | ExpandedPart] = [*self.reports, *self.expansions]
+        parts: list[MergeReport | ExpandedPart] = [*self.reports, *self.expansions]
         for part in parts:
             self._counters += np.frombuffer(part.context, dtype=np.uint64)
             self._note(part.noted)
@@ -190,7 +190,7 @@ class Cluster(Store):
 
     # Levels.
 
-    def _complete(self, paused: Callable[[], bool]) -> list[MergeResult]:
+    def _complete(self, paused: Callable[[], bool]) -> list[MergeReport]:
         """The reports of a level on which no partition was lost, one for each partition, in order."""
         why = ""
         for attempt in range(RETRIES):
@@ -216,7 +216,7 @@ class Cluster(Store):
             self._recover()
         raise too_often(why)
 
-    def _next_level(self, level: LevelInput, paused: Callable[[], bool]) -> list[MergeResult]:
+    def _next_level(self, level: LevelInput, paused: Callable[[], bool]) -> list[MergeReport]:
         """The reports of a level, whose first stage the driver does if it has the states."""
         sent = None if self.frontier is None else self.frontier.sent(self.run, level)
         if sent is None:
@@ -228,7 +228,7 @@ class Cluster(Store):
         task = partial(tasks.merge, self.run, replace(level, senders=1))
         return self._collect(self._carried(payloads, task), paused)
 
-    def _level(self, level: LevelInput, paused: Callable[[], bool] | None = None) -> list[MergeResult]:
+    def _level(self, level: LevelInput, paused: Callable[[], bool] | None = None) -> list[MergeReport]:
         successors = self._everywhere(partial(tasks.expand, self.run, level))
         return self._collect(self._arriving(successors, partial(tasks.merge, self.run, level)), paused)
 
@@ -374,7 +374,7 @@ class Cluster(Store):
     def take_over(self, other: Cluster) -> None:
         """Takes over the accepted levels of a cluster with another number of partitions. Raises JobFailed."""
         self.seed([[self.initial]])
-        reports: list[MergeResult] = []
+        reports: list[MergeReport] = []
         for number in range(1, other.ledger.levels):
             reports = self._handed_over(other, number)
             self.ledger.accept([report.found for report in reports], [report.digest for report in reports])
@@ -384,7 +384,7 @@ class Cluster(Store):
         self._levels, self.shuffled = other._levels, other.shuffled + sum(report.received for report in reports)
         self.memory, self.repaired = sum(report.size for report in reports), self.repaired + other.repaired
 
-    def _handed_over(self, other: Cluster, number: int) -> list[MergeResult]:
+    def _handed_over(self, other: Cluster, number: int) -> list[MergeReport]:
         """The reports on a level that another cluster's partitions send."""
         why = ""
         for attempt in range(RETRIES):

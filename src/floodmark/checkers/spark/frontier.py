@@ -18,7 +18,7 @@ from floodmark.checkers.spark.tasks import (
     EndOfExpansion,
     ExpandedPart,
     LevelInput,
-    MergeResult,
+    MergeReport,
     SearchContext,
 )
 
@@ -52,7 +52,7 @@ class Frontier:
         return payloads, report
 
 
-def frontier(code: LoadedKernel, reports: list[MergeResult]) -> Frontier | None:
+def frontier(code: LoadedKernel, reports: list[MergeReport]) -> Frontier | None:
     """The states that accepted reports came with, None if one of them came without, or with others."""
     reader = StateReader(code)
     found = []

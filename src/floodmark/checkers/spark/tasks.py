@@ -159,7 +159,7 @@ class EndOfExpansion:
 
 
 @dataclass(slots=True)
-class MergeResult:
+class MergeReport:
     """The content of a partition after a level, with the states if they are few. ``lost`` says why there is none.
     ``place`` and ``disk`` say where it is, and ``free`` are the bytes that the disk has left."""
 
@@ -429,7 +429,7 @@ def _empty_filter(process: _Process, bits: int, words: int) -> Any:
     return cells
 
 
-def merge(run: SearchContext, level: LevelInput, partition: int, records: Iterable[Record]) -> Iterator[MergeResult]:
+def merge(run: SearchContext, level: LevelInput, partition: int, records: Iterable[Record]) -> Iterator[MergeReport]:
     """Adds what arrives to the partition, checks what is new, and reports."""
     if level.only is not None and partition not in level.only:
         for _ in records:
@@ -437,7 +437,7 @@ def merge(run: SearchContext, level: LevelInput, partition: int, records: Iterab
         return
     started = time.perf_counter()
     shard = shard_of(run, partition)
-    report = MergeResult(partition, place=f"{socket.gethostname()}:{os.getpid()}")
+    report = MergeReport(partition, place=f"{socket.gethostname()}:{os.getpid()}")
     try:
         with holding_files(level.accepted, shard.extending(level.accepted.levels, level.accepted.seal(partition))):
             first, reader = shard.count, StateReader(shard.code)
@@ -467,7 +467,7 @@ def _disk_of(folder: Path) -> tuple[str, int]:
     return f"{socket.gethostname()}:{scratch.parent}", 0
 
 
-def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable[Record], report: MergeResult) -> None:
+def _take(run: SearchContext, level: LevelInput, shard: Shard, records: Iterable[Record], report: MergeReport) -> None:
     """Adds what arrives. Raises PartitionLost unless it is everything that every expansion sent."""
     here, checksum = Checksum(), Checksum()
     ended = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import z3
 
@@ -33,7 +33,7 @@ class RunGoal:
     status: SolverStatus = "unknown"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class BmcResult:
     """The result of a bounded search: apart from ``violation``, there is no violation within ``depth`` states.
 
@@ -74,7 +74,8 @@ def search(
     inside = system.within(system.now.state)
     failing = as_term(conj((inside, disj(fired.failed for fired in system.fired))))
     unbounded = as_term(system.boundary_failed(system.now.state))
-    found = BmcResult()
+    searched, outcome = 0, None
+    reached: dict[str, int] = {}
     missing = {prop.name for prop in properties if prop.kind == "reachable"}
     for length in range(1, depth + 1):
         if length > 1:
@@ -93,17 +94,14 @@ def search(
                 goals.append(RunGoal("error", prop, _placed(runs, before, as_term(one.failed), prop.kind, length)))
         goals.append(RunGoal("boundary", None, runs.at(unbounded, length - 1)))
         goals.append(RunGoal("error", None, runs.at(failing, length - 1)))
-        outcome = _ask(runs, goals, missing, found, length, deadline)
+        outcome = _ask(runs, goals, missing, reached, length, deadline)
         if record is not None:
             _record(record, runs, goals, length)
-        if isinstance(outcome, Stop):
-            found.stopped = outcome
-        if outcome != "clear":
+        if outcome is not None:
             break
-        found.depth = length
-    found.interchangeable = runs.interchangeable
-    found.seconds = deadline.seconds_used
-    return found
+        searched = length
+    violation, stopped = (None, outcome) if isinstance(outcome, Stop) else (outcome, None)
+    return BmcResult(searched, violation, reached, stopped, runs.interchangeable, deadline.seconds_used)
 
 
 def _placed(runs: Runs, before: Replica, term: Any, kind: str, length: int) -> Any:
@@ -111,9 +109,10 @@ def _placed(runs: Runs, before: Replica, term: Any, kind: str, length: int) -> A
 
 
 def _ask(
-    runs: Runs, goals: list[RunGoal], missing: set[str], found: BmcResult, length: int, deadline: Deadline
-) -> Literal["clear", "violated"] | Stop:
-    """Solves each goal at one length; a Stop if the answer is unknown."""
+    runs: Runs, goals: list[RunGoal], missing: set[str], reached: dict[str, int], length: int, deadline: Deadline
+) -> Violation | Stop | None:
+    """Solves each goal at one length: a violation, if there is one; a Stop if the answer is unknown. Moves what is
+    reached from ``missing`` to ``reached``."""
     bad = [goal for goal in goals if goal.kind != "reachable"]
     answer = runs.ask(disj(goal.term for goal in bad if not z3.is_false(goal.term)), deadline)
     if isinstance(answer, Stop):
@@ -121,8 +120,7 @@ def _ask(
     if answer is not None:
         shown = next(goal for goal in bad if z3.is_true(answer.eval(goal.term, True)))
         shown.status = "sat"
-        found.violation = _violation(runs, shown.kind, shown.prop, answer, length)
-        return "violated"
+        return _violation(runs, shown.kind, shown.prop, answer, length)
     for goal in bad:
         goal.status = "unsat"
     for goal in goals:
@@ -135,8 +133,8 @@ def _ask(
         goal.status = "unsat" if answer is None else "sat"
         if answer is not None:
             missing.discard(goal.prop.name)
-            found.reached[goal.prop.name] = length
-    return "clear"
+            reached[goal.prop.name] = length
+    return None
 
 
 def _record(record: ObligationRecorder, runs: Runs, goals: list[RunGoal], length: int) -> None:

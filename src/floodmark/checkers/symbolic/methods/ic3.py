@@ -12,7 +12,7 @@ import itertools
 import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import z3
@@ -58,7 +58,7 @@ Literal = int
 Clause = frozenset[Literal]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class InferenceResult:
     """The result: ``clauses``, as text, which together with the properties are an inductive invariant; or why there are
     none. ``literals`` has them as atoms about components.
@@ -544,18 +544,16 @@ def infer(
     inference = Inference(system, [prop for prop in properties if prop.kind != "reachable"], seconds, counts, effort)
     try:
         clauses = inference.pruned(inference.run())
-        found.clauses = inference.described(clauses)
-        found.literals = inference.literals_of(clauses)
-        found.predicate = predicate_of(system.variables, found.literals, counts)
-        found.checks = check_clauses(inference, clauses, record)
+        literals = inference.literals_of(clauses)
+        predicate = predicate_of(system.variables, literals, counts)
+        found = InferenceResult(inference.described(clauses), literals, predicate)
+        found = replace(found, checks=check_clauses(inference, clauses, record))
     except LimitReached as error:
-        found.stopped = error.stop
+        found = replace(found, stopped=error.stop)
     except _RefutedError:
-        found.refuted = True
-    found.frames = len(inference.frames) - 1
-    found.queries = inference.queries
-    found.seconds = time.perf_counter() - started
-    return found
+        found = InferenceResult(refuted=True)
+    frames, seconds = len(inference.frames) - 1, time.perf_counter() - started
+    return replace(found, frames=frames, queries=inference.queries, seconds=seconds)
 
 
 def check_clauses(
