@@ -717,6 +717,8 @@ BODIES: dict[str, tuple[str, ...]] = {
         "Node = 1\nreturn Node",
         "sum = 0\nfor x in self.log:\n    sum += x\nreturn sum",
         "x = [5]\nreturn sum(x for x in x) + len(x)",
+        "x = 7\ny = None\nif y is None or any(x > y for x in self.log):\n    pass\nreturn x",
+        "x = 7\ny = None\nif y is not None and any(x > y for _, x in enumerate(self.log)):\n    pass\nreturn x",
         "x = 7\nreturn sum(x for y in [x] for x in [y]) + x",
         "i = 3\nreturn sum(1 for i in range(i))",
         "i = 3\nreturn sum(x + i for i, x in enumerate(self.log) if i > 0) + i",

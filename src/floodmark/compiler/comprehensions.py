@@ -32,6 +32,8 @@ from floodmark.language.types import (
 )
 from floodmark.language.universe import universe
 
+ReduceKind = Literal["any", "all", "sum", "min", "max", "set", "seq", "map"]
+
 
 class ComprehensionLowering(LoweringPart):
     """The part of the compiler for loops that make a value, and for the domains of all loops."""
@@ -44,15 +46,35 @@ class ComprehensionLowering(LoweringPart):
         self,
         frame: Frame,
         node: ast.expr,
-        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
+        kind: ReduceKind,
         element: ast.expr,
         generators: list[ast.comprehension],
         key: ast.expr | None = None,
         any_order: bool = False,
         default: ir.Expr | None = None,
     ) -> ir.Expr:
-        """A comprehension or a generator, with the operation on its elements."""
+        """A comprehension or a generator, with the operation on its elements.
+
+        Its variables mean nothing after it, also where it cannot be read: an operand of ``or`` that is never evaluated
+        need not be readable.
+        """
         saved, definite, unbound = dict(frame.bindings), set(frame.definite), set(frame.unbound)
+        try:
+            return self._comprehension(frame, node, kind, element, generators, key, any_order, default)
+        finally:
+            frame.bindings, frame.definite, frame.unbound = saved, definite, unbound
+
+    def _comprehension(
+        self,
+        frame: Frame,
+        node: ast.expr,
+        kind: ReduceKind,
+        element: ast.expr,
+        generators: list[ast.comprehension],
+        key: ast.expr | None,
+        any_order: bool,
+        default: ir.Expr | None,
+    ) -> ir.Expr:
         own = {name.id for generator in generators for name in names_assigned([generator.target])}
         lowered: list[ir.Generator] = []
         bound = 1
@@ -91,7 +113,6 @@ class ComprehensionLowering(LoweringPart):
         constant = not any(ir.has_effects(part) for part in asked)
         if any(not isinstance(it.target, ast.Name) for it in generators) and not constant:
             raise frame.refuse(node, "a call here changes a variable; write a for statement")
-        frame.bindings, frame.definite, frame.unbound = saved, definite, unbound
         if kind in ("min", "max") and not (constant and _leaves_none_out(element, generators)):
             self.require_not_none(frame, node, body.type, kind)
         return self.reduction(frame, node, kind, lowered, body, lowered_key, bound, at, default)
@@ -140,7 +161,7 @@ class ComprehensionLowering(LoweringPart):
         self,
         frame: Frame,
         node: ast.expr,
-        kind: Literal["any", "all", "sum", "min", "max", "set", "seq", "map"],
+        kind: ReduceKind,
         generators: list[ir.Generator],
         body: ir.Expr,
         key: ir.Expr | None,

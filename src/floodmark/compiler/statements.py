@@ -427,8 +427,10 @@ class StatementLowering(LoweringPart):
         if shared is None:
             before = self.lowering.steps
             outer, self.lowering.path = self.lowering.path, (*self.lowering.path, node)
-            copied = self._copied(frame.at(node), source, arguments)
-            self.lowering.path = outer
+            try:
+                copied = self._copied(frame.at(node), source, arguments)
+            finally:
+                self.lowering.path = outer
             if self.lowering.steps - before <= MAX_COPY // 4 or ir.weight(copied) <= MAX_COPY:
                 return copied
             shared = self._shared_functions[key] = self._shared(source, arguments)
